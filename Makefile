@@ -1,0 +1,37 @@
+# Two commands do everything on a fresh machine with Python >= 3.10: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+# Real public data sets, where a copy lies beside the project; tests that need them skip visibly without.
+ifneq ($(wildcard ../shared/data),)
+export GADC_DATA ?= $(abspath ../shared/data)
+endif
+
+.PHONY: demo test lint bench clean
+.DEFAULT_GOAL := test
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@
+
+demo: $(INSTALLED)
+	$(BIN)/python examples/denoise_digits.py --out out
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest -n 2
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(INSTALLED)
+	$(BIN)/python benchmarks/core.py
+
+clean:
+	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

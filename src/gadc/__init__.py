@@ -1,0 +1,66 @@
+"""Graph Adversarial Diffusion Convolution: robust learning on noisy, attacked or heterophilic graphs.
+
+The flow: edges and features -> `transition` T -> `diffuse` F = S X -> a linear model or an MLP on F.
+"""
+
+from gadc.denoising import (
+    AGSDSolution,
+    NotConvergedWarning,
+    agsd_objective,
+    gsd_objective,
+    minimize_agsd,
+    worst_perturbation,
+)
+from gadc.diffusion import (
+    DivergentSeriesWarning,
+    appnp,
+    diffuse,
+    heat,
+    neumann,
+    polynomial,
+    ppr,
+    sgc,
+    ssgc,
+)
+from gadc.operators import LinearOperator
+from gadc.theory import (
+    Estimate,
+    connectivity_factor,
+    entrywise_noise_bound,
+    expected_noise_energy,
+    noise_gain,
+    printed_frobenius_bound,
+    row_sums,
+    total_weight,
+)
+from gadc.transitions import transition
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AGSDSolution",
+    "DivergentSeriesWarning",
+    "Estimate",
+    "LinearOperator",
+    "NotConvergedWarning",
+    "agsd_objective",
+    "appnp",
+    "connectivity_factor",
+    "diffuse",
+    "entrywise_noise_bound",
+    "expected_noise_energy",
+    "gsd_objective",
+    "heat",
+    "minimize_agsd",
+    "neumann",
+    "noise_gain",
+    "polynomial",
+    "ppr",
+    "printed_frobenius_bound",
+    "row_sums",
+    "sgc",
+    "ssgc",
+    "total_weight",
+    "transition",
+    "worst_perturbation",
+]

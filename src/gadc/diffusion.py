@@ -1,0 +1,204 @@
+"""Graph diffusion F = Σ_k θ_k T^k X, and the closed form of GADC among its many choices of θ.
+
+    GADC (Eq. 15)   θ_k = 1/(λ+1) · (λ/(λ+1))^k,  k = 0..K
+
+The sum is evaluated by Horner's rule with K products, or in the Chebyshev basis with fewer where a relative
+error is allowed.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gadc.operators import LinearOperator
+from gadc.transitions import Transition, make_transition
+from gadc.validation import check_count, check_features, check_number
+
+
+class DivergentSeriesWarning(UserWarning):
+    """The diffusion series grows with every step, so its sum depends on where it is cut."""
+
+
+def neumann(lam: float, num_steps: int) -> list[float]:
+    """GADC's own weights 1/(λ+1) (λ/(λ+1))^k: the Neumann series of (I + λ(I - T))^-1."""
+    lam = check_number("neumann", lam, "lam")
+    ratio = lam / (lam + 1)
+    return [ratio**k / (lam + 1) for k in range(check_count("neumann", num_steps, "num_steps") + 1)]
+
+
+def ppr(alpha: float, num_steps: int) -> list[float]:
+    """Personalised PageRank α(1-α)^k with restart probability α, cut after `num_steps`."""
+    alpha = _check_share("ppr", alpha)
+    return [alpha * (1 - alpha) ** k for k in range(check_count("ppr", num_steps, "num_steps") + 1)]
+
+
+def appnp(alpha: float, num_steps: int) -> list[float]:
+    """APPNP's power iteration Z <- (1-α) T Z + α X from Z = X: PageRank whose last term keeps the rest."""
+    theta = ppr(alpha, num_steps)
+    theta[-1] = (1 - alpha) ** num_steps
+    return theta
+
+
+def sgc(num_steps: int) -> list[float]:
+    """SGC: T^K alone (also the adaptive-attack setting of GADC, K = 2 without the terms k = 0, 1)."""
+    return [0.0] * check_count("sgc", num_steps, "num_steps") + [1.0]
+
+
+def ssgc(alpha: float, num_steps: int) -> list[float]:
+    """S²GC: α X + (1-α)/K Σ_{k=1..K} T^k X."""
+    alpha = _check_share("ssgc", alpha)
+    num_steps = check_count("ssgc", num_steps, "num_steps", low=1)
+    return [alpha] + [(1 - alpha) / num_steps] * num_steps
+
+
+def heat(time: float, num_steps: int) -> list[float]:
+    """The heat kernel e^-t t^k / k!, cut after `num_steps`."""
+    time = check_number("heat", time, "time")
+    theta = [math.exp(-time)]
+    for k in range(1, check_count("heat", num_steps, "num_steps") + 1):
+        theta.append(theta[-1] * time / k)
+    return theta
+
+
+def polynomial(
+    operator: LinearOperator, x: Tensor, theta: Sequence[float] | Tensor, *, rtol: float | None = None
+) -> Tensor:
+    """Σ_k θ_k T^k x.
+
+    Args:
+        operator: T.
+        x: Matrix (n, d) or vector (n,).
+        theta: Coefficients θ_0..θ_K, numbers or a tensor (which may require gradients).
+        rtol: Allowed relative error in the Frobenius norm. With it, fewer than K products are used where the
+            operator is symmetric and its spectrum is known well enough to promise that error; otherwise, and
+            without it, all K are. (A `theta` that requires gradients is always summed directly.)
+    """
+    if len(theta) == 0:
+        raise ValueError("polynomial: theta must have at least one coefficient, got none.")
+    if rtol is not None:
+        check_number("polynomial", rtol, "rtol", strict=True)
+        if operator.symmetric and len(theta) > 2 and not (isinstance(theta, Tensor) and theta.requires_grad):
+            weights = theta.tolist() if isinstance(theta, Tensor) else list(theta)
+            quick = _chebyshev(operator, x, weights, rtol)
+            if quick is not None:
+                return quick
+    out = theta[-1] * x
+    for weight in reversed(theta[:-1]):
+        out = operator @ out
+        # In place, since the product is a fresh tensor that no gradient needs.
+        out = out + weight * x if isinstance(weight, Tensor) else out.add_(x, alpha=weight)
+    return out
+
+
+def _chebyshev(operator: LinearOperator, x: Tensor, theta: Sequence[float], rtol: float) -> Tensor | None:
+    """The same polynomial in the Chebyshev basis of the spectral interval, cut when `rtol` is certain.
+
+    On [low, high] the polynomials satisfy |T_j| <= 1, so the dropped terms add at most Σ|c_j| ‖x‖_F. The sum
+    stops as soon as that, with rounding, is below `rtol` times the norm of the answer. None says that it
+    never was.
+    """
+    low, high = operator.spectral_interval()
+    coefficients = _chebyshev_coefficients(theta, low, high)
+    # tails[j] bounds the terms from j on; rounding acts on all of them.
+    tails = np.append(np.cumsum(np.abs(coefficients)[::-1])[::-1], 0.0)
+    rounding = 10 * torch.finfo(x.dtype).eps * tails[0]
+    if high <= low or not rounding < rtol * sum(map(abs, theta)):
+        return None  # beyond |t| = 1 the coefficients of a high degree are too large to sum
+    center, half = (high + low) / 2, (high - low) / 2
+    scale = float(x.detach().norm())
+
+    # T_0 = x, T_1 = B x and T_j = 2 B T_{j-1} - T_{j-2}, with B = (T - center) / half.
+    before, now = x, (operator @ x).mul_(1 / half).add_(x, alpha=-center / half)
+    out = float(coefficients[0]) * x + float(coefficients[1]) * now
+    for j in range(2, len(coefficients) + 1):
+        doubt = tails[j] + rounding
+        # The norm is worth a pass over memory only where it could settle the matter: ‖out‖ <= tails[0] ‖x‖.
+        if doubt <= rtol * tails[0] and doubt * scale <= rtol * (float(out.detach().norm()) - doubt * scale):
+            return out
+        if j < len(coefficients):
+            product = (operator @ now).mul_(2 / half).add_(now, alpha=-2 * center / half).sub_(before)
+            before, now = now, product
+            out = out.add_(now, alpha=float(coefficients[j]))
+    return None
+
+
+def _chebyshev_coefficients(theta: Sequence[float], low: float, high: float) -> NDArray[Any]:
+    degree = len(theta) - 1
+
+    def values(points: NDArray[Any]) -> NDArray[Any]:
+        return np.polynomial.polynomial.polyval((high - low) / 2 * points + (high + low) / 2, theta)
+
+    return np.polynomial.chebyshev.chebinterpolate(values, degree)
+
+
+def diffuse(
+    x: Tensor,
+    edge_index: Tensor,
+    edge_weight: Tensor | None = None,
+    *,
+    variant: str | Transition = "II",
+    lam: float = 32.0,
+    num_steps: int = 16,
+    eps: float = 1.0,
+    rtol: float | None = None,
+    phi_x: Tensor | None = None,
+    check_convergence: bool = True,
+    **transition_settings: Any,
+) -> Tensor:
+    """GADC's aggregated features F = S X, S = 1/(λ+1) Σ_{k=0..K} (λ/(λ+1) T)^k (Eq. 15).
+
+    Args:
+        x: Node features X, shape (n, d).
+        edge_index: Edges, shape (2, m).
+        edge_weight: One weight >= 0 an edge; 1 by default.
+        variant: "plain", "I", "II", "III", "IV" or a transition object.
+        lam: Strength λ >= 0 of the smoothing; at 0 the features come back unchanged.
+        num_steps: Hops K of the series.
+        eps: Radius ε >= 0 of the adversary.
+        rtol: Allowed relative error, see `polynomial`; None sums the series directly.
+        phi_x: Features that T is made of, where they are not those that are diffused. (The published script
+            for IV takes cosines of the raw features and diffuses the row-normalised ones.)
+        check_convergence: Estimate ρ(T) and warn if the series diverges.
+        **transition_settings: `norm`, `self_loops`, `directed`, ... of `transition`.
+
+    Returns:
+        F, shape (n, d), differentiable in `x`, `phi_x` and `edge_weight`.
+    """
+    x = check_features("diffuse", x)
+    source = x if phi_x is None else check_features("diffuse", phi_x, "phi_x").to(x.dtype)
+    if source.shape[0] != x.shape[0]:
+        raise ValueError(f"diffuse: phi_x must have the {x.shape[0]} rows of x, got {source.shape[0]}.")
+    theta = neumann(lam, num_steps)
+    operator = make_transition(variant, eps=eps, **transition_settings)(source, edge_index, edge_weight)
+    if check_convergence and num_steps > 0:
+        _warn_if_divergent(operator, lam)
+    return polynomial(operator, x, theta, rtol=rtol)
+
+
+def _warn_if_divergent(operator: LinearOperator, lam: float) -> None:
+    ratio = lam / (lam + 1)
+    if operator.bounds is not None and ratio * max(map(abs, operator.bounds)) < 1:
+        return
+    radius = operator.spectral_radius()
+    if ratio * radius >= 1:
+        warnings.warn(
+            f"The diffusion series diverges: λ/(λ+1) · ρ(T) = {ratio:.4g} · {radius:.4g} = "
+            f"{ratio * radius:.4g} >= 1. F then depends on where the sum is cut: treat num_steps as a scale "
+            f"to tune; for a convergent series take lam < {1 / (radius - 1):.3g} or a smaller eps.",
+            DivergentSeriesWarning,
+            stacklevel=3,
+        )
+
+
+def _check_share(owner: str, alpha: float) -> float:
+    if not 0 <= alpha <= 1:
+        raise ValueError(f"{owner}: alpha must lie in [0, 1], got {alpha!r}.")
+    return float(alpha)

@@ -1,0 +1,97 @@
+"""Checks on what users pass in: each error says who complains, the rule, and the value it got."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+_FLOATS = (torch.float32, torch.float64)
+
+
+def check_features(owner: str, x: Tensor, name: str = "x") -> Tensor:
+    """A dense float matrix with at least one row and column, all finite; integers and sparse become that."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{owner}: {name} must be a torch.Tensor, got {type(x).__name__}.")
+    if x.ndim != 2 or 0 in x.shape:
+        raise ValueError(
+            f"{owner}: {name} must be a matrix (nodes, features) with at least one of each, "
+            f"got shape {tuple(x.shape)}."
+        )
+    if x.layout != torch.strided:
+        x = x.to_dense()
+    if x.dtype == torch.bool or not (x.is_floating_point() or x.is_complex()):
+        x = x.to(torch.get_default_dtype())
+    if x.dtype not in _FLOATS:
+        raise TypeError(f"{owner}: {name} must be float32, float64 or integer, got {x.dtype}.")
+    check_finite(owner, x, name)
+    return x
+
+
+def check_finite(owner: str, values: Tensor, name: str) -> None:
+    """Refuse NaN and infinity, and say how many there are and where the first one is."""
+    finite = torch.isfinite(values)
+    if not finite.all():
+        where = tuple(torch.nonzero(~finite)[0].tolist())
+        raise ValueError(
+            f"{owner}: {name} must be finite, got {int((~finite).sum())} NaN or infinite values, "
+            f"the first at {where}."
+        )
+
+
+def check_edge_index(owner: str, edge_index: Tensor, num_nodes: int) -> Tensor:
+    """A (2, edges) tensor of node numbers below `num_nodes`, as int64."""
+    if not isinstance(edge_index, Tensor):
+        raise TypeError(f"{owner}: edge_index must be a torch.Tensor, got {type(edge_index).__name__}.")
+    if edge_index.is_floating_point() or edge_index.is_complex() or edge_index.dtype == torch.bool:
+        raise TypeError(f"{owner}: edge_index must hold integers, got {edge_index.dtype}.")
+    if edge_index.ndim != 2 or edge_index.shape[0] != 2:
+        raise ValueError(f"{owner}: edge_index must have shape (2, edges), got {tuple(edge_index.shape)}.")
+    if edge_index.numel():
+        low, high = int(edge_index.min()), int(edge_index.max())
+        if low < 0 or high >= num_nodes:
+            raise ValueError(
+                f"{owner}: edge_index must hold node numbers from 0 to {num_nodes - 1}, got {low} to {high}."
+            )
+    return edge_index.long()
+
+
+def check_edge_weight(owner: str, edge_weight: Tensor, num_edges: int, dtype: torch.dtype) -> Tensor:
+    """A finite vector with one weight an edge, in the dtype of the features."""
+    if not isinstance(edge_weight, Tensor):
+        raise TypeError(f"{owner}: edge_weight must be a torch.Tensor, got {type(edge_weight).__name__}.")
+    if edge_weight.shape != (num_edges,):
+        raise ValueError(
+            f"{owner}: edge_weight must have shape ({num_edges},), one an edge, "
+            f"got {tuple(edge_weight.shape)}."
+        )
+    if edge_weight.is_complex():
+        raise TypeError(f"{owner}: edge_weight must be real, got {edge_weight.dtype}.")
+    check_finite(owner, edge_weight, "edge_weight")
+    return edge_weight.to(dtype)
+
+
+def check_number(owner: str, value: float, name: str, *, low: float = 0.0, strict: bool = False) -> float:
+    """A finite number >= low (> low if strict)."""
+    # `not >=` also rejects NaN.
+    good = math.isfinite(value) and (value > low if strict else value >= low)
+    if not good:
+        raise ValueError(
+            f"{owner}: {name} must be finite and {'>' if strict else '>='} {low:g}, got {value!r}."
+        )
+    return float(value)
+
+
+def check_count(owner: str, value: int, name: str, *, low: int = 0) -> int:
+    """A whole number >= low."""
+    if isinstance(value, bool) or int(value) != value or value < low:
+        raise ValueError(f"{owner}: {name} must be a whole number >= {low}, got {value!r}.")
+    return int(value)
+
+
+def check_choice(owner: str, value: str, name: str, choices: tuple[str, ...]) -> str:
+    """One of the listed names."""
+    if value not in choices:
+        raise ValueError(f"{owner}: {name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+    return value

@@ -1,0 +1,28 @@
+"""Shared set-up: reproducible examples, and a visible skip where the public data sets are absent."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import HealthCheck, settings
+
+sys.path.insert(0, str(Path(__file__).parent))  # tests/dense.py and tests/graphs.py, from every folder below
+
+settings.register_profile(
+    "gadc", deadline=None, max_examples=60, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("gadc")
+torch.set_num_threads(1)  # the suite runs in one process a core
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what needs the data sets when GADC_DATA names no folder."""
+    root = os.environ.get("GADC_DATA")
+    if root and Path(root).is_dir():
+        return
+    skip = pytest.mark.skip(reason="needs the public data sets: set GADC_DATA to their folder")
+    for item in items:
+        if "data" in item.keywords:
+            item.add_marker(skip)
