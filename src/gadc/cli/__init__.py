@@ -1,0 +1,45 @@
+"""The `gadc` command. Each group of commands is one file of this package with an `app` of its own."""
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
+
+import typer
+
+from gadc.cli import data
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, help="Graph Adversarial Diffusion Convolution.")
+app.add_typer(data.app, name="data")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        try:
+            typer.echo(f"gadc {version('gadc')}")
+        except PackageNotFoundError:
+            typer.echo("gadc (not installed)")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run a command. Exit code 0: done; 1: it could not be done; 2: the request makes no sense.
+
+    What a user can cause ends in one line, without a traceback.
+    """
+    try:
+        app(args=None if args is None else list(args))
+    except (OSError, ImportError, ValueError) as error:
+        from gadc.datasets.errors import ChecksumError
+
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(2 if isinstance(error, ValueError) and not isinstance(error, ChecksumError) else 1)

@@ -1,0 +1,165 @@
+"""`gadc data`: list, describe, get and verify the named data sets."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from gadc.datasets import Card
+    from gadc.datasets.sources import Sources
+
+app = typer.Typer(no_args_is_help=True, help="Named data sets: list, describe, get, verify.")
+
+Name = Annotated[str, typer.Argument(help="Name of a data set, as `gadc data list` gives it.")]
+DataDir = Annotated[
+    Path | None, typer.Option("--data-dir", help="Folder with raw files; the default is GADC_DATA.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command("list")
+def list_(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """List the names, and which of them are here."""
+    from gadc.datasets.registry import REGISTRY
+    from gadc.datasets.sources import Sources
+
+    sources = Sources(root=data_dir)
+    rows = [
+        {
+            "name": name,
+            "nodes": entry.nodes,
+            "features": entry.features,
+            "classes": entry.classes,
+            "edges": entry.edges,
+            "splits": list(entry.splits),
+            "attacks": list(entry.attacks),
+            "here": name == "digits" or (bool(entry.files) and all(map(sources.find, entry.files))),
+        }
+        for name, entry in REGISTRY.items()
+    ]
+    if as_json:
+        return _print_json(rows)
+    table = Table(box=None)
+    columns = ("name", "nodes", "features", "classes", "edges", "here", "splits")
+    for column in columns:
+        numeric = column in ("nodes", "features", "classes", "edges")
+        table.add_column(column, justify="right" if numeric else "left", no_wrap=column != "splits")
+    for row in rows:
+        table.add_row(*(_text(row[column]) for column in columns))
+    Console().print(table)
+
+
+@app.command()
+def info(
+    name: Name,
+    split: Annotated[str | None, typer.Option(help="Name of a split; the default is the usual one.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed or number of the split.")] = None,
+    attack: Annotated[str | None, typer.Option(help="Name of a published attack.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Rate of the attack.")] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Describe a data set: the data card."""
+    from gadc.datasets import card
+
+    found = card(name, root=data_dir, split=split, seed=seed, attack=attack, rate=rate)
+    if as_json:
+        return _print_json(found.to_dict())
+    _print_card(found)
+
+
+@app.command()
+def get(name: Name, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Download the files of a data set, its splits and attacked graphs into the user cache."""
+    from gadc.datasets.loading import read_graph
+    from gadc.datasets.registry import entry
+    from gadc.datasets.sources import Sources
+
+    sources = Sources(root=data_dir, progress=not as_json)
+    if name == "ogbn-products":
+        read_graph(name, sources)  # the ogb package has its own download
+    states = {}
+    for path in entry(name).all_files:
+        states[path] = _fetch(sources, path, name)
+        if not as_json:
+            typer.echo(f"{path}: {states[path]}")
+    missing = [path for path, state in states.items() if state.startswith("missing")]
+    if as_json:
+        _print_json({"name": name, "files": states, "missing": missing})
+    elif missing:
+        count = f"{len(missing)} of {len(states)} files are missing"
+        typer.echo(f"{count}; put them under {sources.places[0]}.", err=True)
+    else:
+        typer.echo(f"{name}: complete.")
+    raise typer.Exit(1 if missing else 0)
+
+
+def _fetch(sources: "Sources", path: str, name: str) -> str:
+    """Get one file unless it is here; what became of it."""
+    from gadc.datasets import DatasetNotFoundError
+
+    if sources.peek(path) is not None:
+        return "here"
+    try:
+        return f"got {sources.fetch(path, owner=name).stat().st_size:,} bytes"
+    except DatasetNotFoundError as error:
+        return f"missing: {error.__cause__}"
+
+
+@app.command()
+def verify(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Compare every known file that is here with its SHA-256."""
+    from gadc.datasets import ChecksumError
+    from gadc.datasets.checksums import check, known
+    from gadc.datasets.sources import Sources
+
+    files = [(place / path, path) for place in Sources(root=data_dir).places for path in known()]
+    here = [(file, path) for file, path in files if file.is_file()]
+    wrong = []
+    for file, path in here:
+        try:
+            check(file.read_bytes(), path, str(file))
+        except ChecksumError as error:
+            wrong.append({"file": error.file, "expected": error.expected, "got": error.got})
+    if as_json:
+        _print_json({"checked": len(here), "wrong": wrong})
+    else:
+        for row in wrong:
+            typer.echo(f"{row['file']}: expected {row['expected']}, got {row['got']}", err=True)
+        typer.echo(f"{len(here)} known files found, {len(wrong)} differ from the published ones.")
+    raise typer.Exit(1 if wrong else 0)
+
+
+def _print_card(card: "Card") -> None:
+    """A card as a table of two columns."""
+    table = Table(title=card.name, show_header=False, box=None, title_justify="left")
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for key, value in card.to_dict().items():
+        if key not in ("name", "files") and value not in (None, []):
+            table.add_row(key.replace("_", " "), _text(value))
+    Console().print(table)
+
+
+def _text(value: Any) -> str:
+    """A value for a reader: thousands separated, lists joined, nothing for None."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_text(item)}" for key, item in value.items() if item is not None)
+    if isinstance(value, list):
+        texts = [_text(item) for item in value]
+        return ("\n" if any(len(text) > 20 for text in texts) else ", ").join(texts)
+    return "" if value is None else str(value)
+
+
+def _print_json(value: Any) -> None:
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))

@@ -1,0 +1,143 @@
+"""What the two random graph models share: checks, labels, features, masks and sorted edges.
+
+An undirected edge {u, v} with u < v is one integer key, u·n + v. Sorting and comparing keys is then all it
+takes to find duplicates and to put edges in order, with 8 bytes an edge.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch_geometric.data import Data
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+_FEATURE_BLOCK = 65_536  # rows whose class means are added at once
+
+
+def check_knobs(
+    owner: str, num_nodes: int, num_classes: int, mean_degree: float, homophily: float, signal: float
+) -> None:
+    """Refuse knobs no graph can have; `owner` is the function that the error names."""
+    if not num_classes >= 1:
+        raise ValueError(f"{owner}: num_classes must be >= 1, got {num_classes!r}.")
+    if not num_nodes >= num_classes:
+        raise ValueError(f"{owner}: num_nodes must be >= num_classes = {num_classes}, got {num_nodes!r}.")
+    if not 0 < mean_degree < num_nodes:
+        raise ValueError(
+            f"{owner}: mean_degree must lie in (0, num_nodes = {num_nodes}), got {mean_degree!r}."
+        )
+    if not 0 <= homophily <= 1:
+        raise ValueError(f"{owner}: homophily must lie in [0, 1], got {homophily!r}.")
+    if not 0 <= signal < math.inf:
+        raise ValueError(f"{owner}: signal must be >= 0 and finite, got {signal!r}.")
+
+
+def check_density(owner: str, sizes: IntArray, inside: float, across: float, share: float) -> None:
+    """Refuse more edges inside or across classes than `share` of the node pairs there are."""
+    inside_pairs, across_pairs = count_pairs(sizes)
+    for kind, edges, pairs in (("inside", inside, inside_pairs), ("across", across, across_pairs)):
+        if edges > share * pairs:
+            raise ValueError(
+                f"{owner}: edges {kind} classes must be <= {share:g} times the {pairs} node pairs there, "
+                f"but mean_degree and homophily ask for {edges:g}."
+            )
+
+
+def count_pairs(sizes: IntArray) -> tuple[int, int]:
+    """Number of node pairs inside classes and across classes."""
+    inside = int((sizes * (sizes - 1) // 2).sum())
+    num_nodes = int(sizes.sum())
+    return inside, num_nodes * (num_nodes - 1) // 2 - inside
+
+
+def class_sizes(num_nodes: int, proportions: Sequence[float]) -> IntArray:
+    """Split `num_nodes` as `proportions` say; no class is off by more than one node."""
+    ends = np.rint(np.cumsum(proportions) / np.sum(proportions) * num_nodes)
+    sizes: IntArray = np.diff(ends, prepend=0).astype(np.int64)
+    return sizes
+
+
+def undirected_keys(u: IntArray, v: IntArray, num_nodes: int) -> IntArray:
+    """Keys of the edges {u, v}, which must not be self-loops."""
+    keys: IntArray = np.minimum(u, v)
+    keys *= num_nodes
+    keys += np.maximum(u, v)
+    return keys
+
+
+def edge_index_of(keys: IntArray, num_nodes: int) -> Tensor:
+    """Both directions of the distinct undirected edges `keys`, sorted by row and then by column."""
+    num_edges = len(keys)
+    both = np.empty(2 * num_edges, dtype=np.int64)
+    both[:num_edges] = keys
+    row, col = np.divmod(keys, num_nodes)
+    both[num_edges:] = col
+    both[num_edges:] *= num_nodes
+    both[num_edges:] += row
+    del row, col  # a gigabyte at the size of ogbn-products
+    both.sort()
+    edge_index = np.empty((2, 2 * num_edges), dtype=np.int64)
+    np.divmod(both, num_nodes, out=(edge_index[0], edge_index[1]))
+    return torch.from_numpy(edge_index)
+
+
+def contextual_data(
+    owner: str,
+    keys: IntArray,
+    labels: IntArray,
+    *,
+    num_classes: int,
+    num_features: int,
+    signal: float,
+    split: tuple[float, float, float],
+    rng: np.random.Generator,
+) -> Data:
+    """Dress a graph with features around class means and with random masks."""
+    masks = _split_masks(owner, len(labels), split, rng)
+    features = _features(owner, labels, num_classes, num_features, signal, rng)
+    return Data(
+        x=torch.from_numpy(features),
+        edge_index=edge_index_of(keys, len(labels)),
+        y=torch.from_numpy(labels),
+        **masks,
+    )
+
+
+def _features(
+    owner: str, labels: IntArray, num_classes: int, num_features: int, signal: float, rng: np.random.Generator
+) -> NDArray[np.float32]:
+    """Draw x_i = signal · μ_{y_i} + N(0, I); unit vectors μ_c, orthogonal where `num_features` has room."""
+    if not num_features >= 1:
+        raise ValueError(f"{owner}: num_features must be >= 1, got {num_features!r}.")
+    means = rng.standard_normal((num_features, num_classes))
+    if num_classes <= num_features:
+        means = np.linalg.qr(means).Q
+    means = (signal * means / np.linalg.norm(means, axis=0)).T.astype(np.float32)
+    x = np.empty((len(labels), num_features), dtype=np.float32)
+    rng.standard_normal(dtype=np.float32, out=x)
+    for start in range(0, len(x), _FEATURE_BLOCK):
+        x[start : start + _FEATURE_BLOCK] += means[labels[start : start + _FEATURE_BLOCK]]
+    return x
+
+
+def _split_masks(
+    owner: str, num_nodes: int, split: tuple[float, float, float], rng: np.random.Generator
+) -> dict[str, Tensor]:
+    """Random train, validation and test masks of the shares `split`."""
+    if len(split) != 3 or not min(split) >= 0 or not math.isclose(sum(split), 1):
+        raise ValueError(f"{owner}: split must be three shares >= 0 that sum to 1, got {split!r}.")
+    order = rng.permutation(num_nodes)
+    ends = np.rint(np.cumsum(split)[:2] * num_nodes).astype(np.int64)
+    masks = {}
+    for name, nodes in zip(("train_mask", "val_mask", "test_mask"), np.split(order, ends), strict=True):
+        mask = np.zeros(num_nodes, dtype=np.bool_)
+        mask[nodes] = True
+        masks[name] = torch.from_numpy(mask)
+    return masks

@@ -1,0 +1,100 @@
+"""What a reader makes of raw files, and the arrays that are kept of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Array = NDArray[Any]
+TRAIN, VAL, TEST = 1, 2, 3  # the role of a node in a split; 0 = none
+_PARTS = ("data", "indices", "indptr")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graph:
+    """A graph as published: no torch, no choice of split.
+
+    Args:
+        edges: Pairs (2, m) as the files list them: any direction, repeated, with self-loops.
+        y: Class of each node, -1 = unlabelled.
+        x: Features, None where they are not published with the graph.
+        splits: Splits that come with the graph: name -> roles (k, n), one row a split.
+    """
+
+    edges: Array
+    y: Array
+    x: sparse.csr_array | Array | None = None
+    splits: Mapping[str, Array] = field(default_factory=dict)
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.y)
+
+    @cached_property
+    def edge_index(self) -> Array:
+        """Both directions of each pair once, sorted, without self-loops."""
+        return undirected(self.edges, self.num_nodes)
+
+    def to_arrays(self) -> dict[str, Array]:
+        """Plain arrays for the store; features stay sparse, so they take as much room as they need."""
+        arrays = {"edges": self.edges, "edge_index": self.edge_index, "y": self.y}
+        arrays |= {f"split_{name}": split for name, split in self.splits.items()}
+        if self.x is not None:
+            x = sparse.csr_array(self.x)
+            arrays |= {f"x_{part}": getattr(x, part) for part in _PARTS} | {"x_shape": np.array(x.shape)}
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> "Graph":
+        """Undo `to_arrays`."""
+        x = None
+        if "x_data" in arrays:
+            parts = tuple(arrays[f"x_{part}"] for part in _PARTS)
+            x = sparse.csr_array(parts, shape=tuple(arrays["x_shape"].tolist()))
+        splits = {k.removeprefix("split_"): v for k, v in arrays.items() if k.startswith("split_")}
+        graph = cls(edges=arrays["edges"], y=arrays["y"], x=x, splits=splits)
+        vars(graph)["edge_index"] = arrays["edge_index"]  # where `cached_property` looks first
+        return graph
+
+
+def distinct(edges: Array, num_nodes: int) -> Array:
+    """Each listed pair once, sorted; directions and self-loops stay."""
+    return _pairs(np.unique(edges[0].astype(np.int64) * num_nodes + edges[1]), num_nodes)
+
+
+def undirected(edges: Array, num_nodes: int) -> Array:
+    """Both directions of each pair once, sorted, without self-loops."""
+    u, v = edges[:, edges[0] != edges[1]].astype(np.int64)
+    upper = np.unique(np.minimum(u, v) * num_nodes + np.maximum(u, v))
+    codes = np.concatenate([upper, upper % num_nodes * num_nodes + upper // num_nodes])
+    codes.sort()
+    return _pairs(codes, num_nodes)
+
+
+def _pairs(codes: Array, num_nodes: int) -> Array:
+    return np.stack([codes // num_nodes, codes % num_nodes])
+
+
+def roles(train: Array, val: Array, test: Array) -> Array:
+    """One role a node from three masks, or k x n roles from k x n masks.
+
+    Raises:
+        ValueError: A node is in two masks.
+    """
+    train, val, test = (np.asarray(mask, dtype=bool).astype(np.int8) for mask in (train, val, test))
+    if np.any(train + val + test > 1):
+        raise ValueError("split: a node must be in at most one of train, val and test.")
+    return np.asarray(TRAIN * train + VAL * val + TEST * test)
+
+
+def roles_from_indices(num_nodes: int, train: Any, val: Any, test: Any) -> Array:
+    """One role a node from three lists of node numbers."""
+    masks = np.zeros((3, num_nodes), dtype=bool)
+    for mask, nodes in zip(masks, (train, val, test), strict=True):
+        mask[np.asarray(nodes, dtype=np.int64)] = True
+    return roles(*masks)

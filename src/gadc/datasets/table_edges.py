@@ -1,0 +1,140 @@
+"""From pairs of node numbers to a clean edge list: sorted, no loops, no duplicates, both directions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+from torch import Tensor
+
+Integers: TypeAlias = NDArray[np.integer[Any]]
+Keys: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edges:
+    """A clean edge list and what was taken away to get it.
+
+    Args:
+        edge_index: (2, m) int64, sorted.
+        edge_weight: (m,) float32, or None without weights.
+        count: Edges, an undirected one counted once.
+        self_loops: Rows that were loops.
+        duplicates: Rows merged into another row's edge.
+        both_ways: Undirected edges that the rows list in both directions.
+        isolated: Nodes without an edge.
+        directed: Whether the edges are taken as directed.
+    """
+
+    edge_index: Tensor
+    edge_weight: Tensor | None
+    count: int
+    self_loops: int
+    duplicates: int
+    both_ways: int
+    isolated: int
+    directed: bool
+
+
+def clean_edges(
+    source: Integers, target: Integers, weight: Floats | None, num_nodes: int, *, directed: bool
+) -> Edges:
+    """Leave out loops, merge duplicates, and list an undirected edge in both directions.
+
+    Repeated rows count once without weights and add up with weights. Where an undirected edge is listed in
+    both directions, its weight is the mean of the two, as everywhere in this library: a table of a symmetric
+    matrix and a table of its upper half are one graph.
+    """
+    rows = len(source)
+    proper = source != target
+    if not proper.all():
+        source, target = source[proper], target[proper]
+        weight = None if weight is None else weight[proper]
+    loops = rows - len(source)
+    if directed:
+        keys, weight = _merge(*_sorted(source.astype(np.int64) * num_nodes + target, weight))
+        listed, (edge_index, edge_weight) = len(keys), _as_listed(keys, weight, num_nodes)
+    else:
+        keys = np.minimum(source, target).astype(np.int64)
+        keys *= num_nodes
+        keys += np.maximum(source, target)
+        keys *= 2
+        keys += source > target  # the last bit tells the two directions of an edge apart
+        keys, weight = _merge(*_sorted(keys, weight))
+        listed = len(keys)
+        keys >>= 1
+        keys, weight = _merge(keys, weight, mean=True)
+        edge_index, edge_weight = _both_ways(keys, weight, num_nodes)
+    touched = np.zeros(num_nodes, dtype=bool)
+    for ends in edge_index.numpy():
+        touched[ends] = True
+    return Edges(
+        edge_index=edge_index,
+        edge_weight=edge_weight,
+        count=len(keys),
+        self_loops=loops,
+        duplicates=rows - loops - len(keys),
+        both_ways=listed - len(keys),
+        isolated=int(num_nodes - touched.sum()),
+        directed=directed,
+    )
+
+
+def _sorted(keys: Keys, weight: Floats | None) -> tuple[Keys, Floats | None]:
+    if weight is None:
+        keys.sort()  # ours, so in place
+        return keys, None
+    order = np.argsort(keys, kind="stable")
+    return keys[order], weight[order]
+
+
+def _merge(keys: Keys, weight: Floats | None, *, mean: bool = False) -> tuple[Keys, Floats | None]:
+    """Keep each of the sorted keys once, with the sum or mean of its weights."""
+    first = np.ones(len(keys), dtype=bool)
+    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    if first.all():
+        return keys, weight
+    if weight is not None:
+        starts = np.flatnonzero(first)
+        weight = np.add.reduceat(weight, starts)
+        if mean:
+            weight /= np.diff(starts, append=len(keys))
+    return keys[first], weight
+
+
+def _as_listed(keys: Keys, weight: Floats | None, num_nodes: int) -> tuple[Tensor, Tensor | None]:
+    edge_index = torch.from_numpy(np.stack(np.divmod(keys, num_nodes)))
+    return edge_index, None if weight is None else torch.from_numpy(weight.astype(np.float32))
+
+
+def _both_ways(keys: Keys, weight: Floats | None, num_nodes: int) -> tuple[Tensor, Tensor | None]:
+    """List both directions of sorted pairs i < j, sorted, in linear time.
+
+    Row i of the symmetric matrix is row i of its strictly lower part followed by row i of its strictly upper
+    part. The upper part is what we have; the lower one is its transpose, which SciPy finds by counting.
+    """
+    upper = sparse.csr_array(
+        (
+            np.ones(len(keys), dtype=bool) if weight is None else weight.astype(np.float32),
+            (keys % num_nodes).astype(np.int32),
+            np.searchsorted(keys, np.arange(num_nodes + 1, dtype=np.int64) * num_nodes),
+        ),
+        shape=(num_nodes, num_nodes),
+    )
+    lower = upper.tocsc()  # its columns are the rows of the transpose
+    sizes = np.stack([np.diff(lower.indptr), np.diff(upper.indptr)], axis=1)
+    is_lower = np.repeat(np.tile([True, False], num_nodes), sizes.ravel())
+    edge_index = torch.empty((2, len(is_lower)), dtype=torch.int64)
+    edge_index[0].numpy()[:] = np.repeat(np.arange(num_nodes, dtype=np.int32), sizes.sum(axis=1))
+    columns = edge_index[1].numpy()
+    columns[is_lower], columns[~is_lower] = lower.indices, upper.indices
+    if weight is None:
+        return edge_index, None
+    both = np.empty(len(is_lower), dtype=np.float32)
+    both[is_lower], both[~is_lower] = lower.data, upper.data
+    return edge_index, torch.from_numpy(both)

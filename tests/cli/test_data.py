@@ -1,0 +1,138 @@
+"""`gadc data`, run as a user runs it."""
+
+import json
+
+import pytest
+
+from gadc.cli import main
+from gadc.datasets import names
+
+FILE = "planetoid/cora/raw/ind.cora.test.index"
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command; gives exit code, output and errors."""
+
+    def run(*args):
+        with pytest.raises(SystemExit) as stop:
+            main([str(arg) for arg in args])
+        return stop.value.code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    """No network, and no cache but a new one."""
+
+    def offline(path, folder, *, progress=False):
+        raise OSError("no network")
+
+    monkeypatch.setenv("GADC_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("gadc.datasets.sources.download", offline)
+
+
+@pytest.fixture
+def empty(tmp_path, monkeypatch):
+    monkeypatch.delenv("GADC_DATA", raising=False)
+    (tmp_path / "empty").mkdir()
+    return tmp_path / "empty"
+
+
+def test_version(run):
+    code, out, _ = run("--version")
+    assert code == 0
+    assert out.startswith("gadc")
+
+
+def test_list(run, empty):
+    code, out, _ = run("data", "list", "--json")
+    rows = {row["name"]: row for row in json.loads(out)}
+    assert code == 0
+    assert list(rows) == names()
+    assert [name for name, row in rows.items() if row["here"]] == ["digits"]
+    code, out, _ = run("data", "list")
+    assert code == 0
+    assert all(name in out for name in names())
+
+
+def test_info_needs_no_files_for_digits(run, empty):
+    code, out, _ = run("data", "info", "digits", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["nodes"], sum(found["class_sizes"])) == (1797, 1797)
+    code, out, _ = run("data", "info", "digits")
+    assert code == 0
+    assert "1,797" in out
+    assert "Alpaydin" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (["corra"], 2, "must be one of cora, citeseer"),
+        (["cornell"], 2, "cornell-corrected"),
+        (["cora", "--split", "publik"], 2, "split must be one of 'public'"),
+        (["cora", "--rate", "0.25"], 2, "rate goes with an attack"),
+        (["cora"], 1, "gadc data get cora"),
+        (["cora", "--data-dir", "missing"], 1, "root must name a folder"),
+        ([], 2, "Missing argument"),
+    ],
+)
+def test_errors_are_one_line_without_a_traceback(run, empty, args, code, message):
+    got, out, err = run("data", "info", *args)
+    assert got == code
+    assert message in err
+    assert "Traceback" not in out + err
+
+
+def test_get_says_what_it_could_not_get(run, empty):
+    code, out, err = run("data", "get", "texas", "--data-dir", empty)
+    assert code == 1
+    assert "webkb/texas/raw/out1_graph_edges.txt: missing: no network" in out
+    assert f"12 of 12 files are missing; put them under {empty}" in err
+    code, out, _ = run("data", "get", "texas", "--json")
+    assert code == 1
+    assert len(json.loads(out)["missing"]) == 12
+
+
+def test_get_of_what_needs_no_files(run, empty):
+    assert run("data", "get", "digits") == (0, "digits: complete.\n", "")
+
+
+def test_get_downloads_into_the_cache(run, empty, monkeypatch):
+    def download(path, folder, *, progress=False):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(b"content")
+        return folder / path
+
+    monkeypatch.setattr("gadc.datasets.sources.download", download)
+    code, out, _ = run("data", "get", "coauthor-cs", "--json")
+    assert code == 0
+    assert json.loads(out)["files"] == {"coauthor/CS/raw/ms_academic_cs.npz": "got 7 bytes"}
+
+
+def test_verify_finds_a_tampered_file(run, empty):
+    assert run("data", "verify", "--data-dir", empty)[0] == 0
+    (empty / FILE).parent.mkdir(parents=True)
+    (empty / FILE).write_text("1\n2\n")
+    code, out, err = run("data", "verify", "--data-dir", empty)
+    assert code == 1
+    assert FILE in err
+    assert "1 known files found, 1 differ" in out
+    code, out, _ = run("data", "verify", "--data-dir", empty, "--json")
+    assert code == 1
+    assert json.loads(out)["wrong"][0]["file"] == str(empty / FILE)
+
+
+@pytest.mark.data
+def test_real_data(run):
+    code, out, _ = run("data", "info", "cora-prognn", "--attack", "metattack", "--rate", "0.25", "--json")
+    assert code == 0
+    assert json.loads(out)["attack"] == {"name": "metattack", "rate": 0.25, "added": 1264, "removed": 3}
+    code, out, _ = run("data", "info", "cornell-as-published")
+    assert code == 0
+    assert "Texas" in out
+    assert run("data", "get", "cora")[0] == 0
+    assert run("data", "verify")[0] == 0

@@ -1,0 +1,56 @@
+"""A user cache of its own for every run, and a tiny registered data set."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+from fakes import TINY, tiny_planetoid
+
+from gadc.datasets import planetoid
+from gadc.datasets.checksums import known
+from gadc.datasets.entries import Entry
+from gadc.datasets.registry import REGISTRY
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _session_cache(tmp_path_factory):
+    """Never touch the cache of whoever runs the tests; the real data are parsed once a run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GADC_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture
+def data_folder() -> Path:
+    return Path(os.environ["GADC_DATA"])
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch) -> Path:
+    """Data folder of a registered set called tiny, with an empty cache and no network."""
+
+    def offline(path, folder, *, progress=False):
+        raise OSError("no network")
+
+    monkeypatch.delenv("GADC_DATA", raising=False)
+    monkeypatch.setenv("GADC_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("gadc.datasets.sources.download", offline)
+    root = tmp_path / "root"
+    for path, content in tiny_planetoid().items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(content)
+        monkeypatch.setitem(known(), path, hashlib.sha256(content).hexdigest())
+    entry = Entry(
+        nodes=7,
+        features=2,
+        classes=2,
+        edges=6,
+        files=TINY,
+        read=planetoid.read,
+        splits={"public": (), "random": ()},
+        citations=("nobody",),
+        directed=True,
+    )
+    monkeypatch.setitem(REGISTRY, "tiny", entry)
+    return root
