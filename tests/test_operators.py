@@ -111,3 +111,16 @@ def test_kernels_equal_dense_and_are_twice_differentiable(rows: int, cols: int, 
         assert torch.autograd.gradcheck(lambda v, d: spmm(pattern, v, d), (values, right))
         assert torch.autograd.gradgradcheck(lambda v, d: spmm(pattern, v, d), (values, right))
         assert torch.autograd.gradgradcheck(lambda a, b: sddmm(pattern, a, b), (left, right))
+
+
+def test_factors_wider_than_the_graph_are_folded_but_still_differentiable():
+    graph = random_graph(6, 8, 20)
+    T = gadc.transition(*graph.args, variant="II")
+    assert T.left.shape == (6, 20)
+    H = torch.randn(6, 3, dtype=torch.float64)
+    torch.testing.assert_close(T @ H, T.to_dense() @ H)
+    torch.testing.assert_close(T @ H[:, 0], T.to_dense() @ H[:, 0])
+    graph.x.requires_grad_()
+    assert torch.autograd.gradcheck(
+        lambda x: gadc.transition(x, graph.edge_index, variant="II") @ H, (graph.x,)
+    )

@@ -62,7 +62,7 @@ def test_settings_of_the_published_scripts():
 
     A = dense.adjacency(edges, None, 7, directed=True)
     first = gadc.transition(x, edges, variant="I", eps=2.0, directed=True, transpose=True)
-    torch.testing.assert_close(first.to_dense(), dense.normalized(A).T - 2.0 * A * dense.cosines(x))
+    torch.testing.assert_close(first.to_dense(), (dense.normalized(A) - 2.0 * A * dense.cosines(x)).T)
     looped = gadc.transition(x, edges, variant="I", phi_self_loops=True)
     torch.testing.assert_close(
         looped.to_dense(), dense.normalized(graph.A) - (graph.A + eye) * dense.cosines(x)

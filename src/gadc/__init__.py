@@ -34,8 +34,7 @@ from gadc.theory import (
     total_weight,
 )
 from gadc.transitions import transition
-
-__version__ = "0.1.0"
+from gadc.version import __version__
 
 __all__ = [
     "AGSDSolution",
@@ -43,6 +42,7 @@ __all__ = [
     "Estimate",
     "LinearOperator",
     "NotConvergedWarning",
+    "__version__",
     "agsd_objective",
     "appnp",
     "connectivity_factor",

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from gadc.operators import LinearOperator
 from gadc.transitions import Transition, make_transition
+from gadc.truncation import thinnest
 from gadc.validation import check_count, check_features, check_number
 
 
@@ -77,19 +78,30 @@ def polynomial(
         operator: T.
         x: Matrix (n, d) or vector (n,).
         theta: Coefficients θ_0..θ_K, numbers or a tensor (which may require gradients).
-        rtol: Allowed relative error in the Frobenius norm. With it, fewer than K products are used where the
-            operator is symmetric and its spectrum is known well enough to promise that error; otherwise, and
-            without it, all K are. (A `theta` that requires gradients is always summed directly.)
+        rtol: Allowed relative error in the Frobenius norm. With it, fewer than K products and a thinner
+        low-rank
+            part are used where the operator is symmetric and its spectrum is known well enough to promise
+            that error; otherwise, and without it, the sum is direct. (So it is for a `theta` that requires
+            gradients.)
     """
     if len(theta) == 0:
         raise ValueError("polynomial: theta must have at least one coefficient, got none.")
-    if rtol is not None:
-        check_number("polynomial", rtol, "rtol", strict=True)
-        if operator.symmetric and len(theta) > 2 and not (isinstance(theta, Tensor) and theta.requires_grad):
-            weights = theta.tolist() if isinstance(theta, Tensor) else list(theta)
-            quick = _chebyshev(operator, x, weights, rtol)
-            if quick is not None:
-                return quick
+    if rtol is None:
+        return _horner(operator, x, theta)
+    check_number("polynomial", rtol, "rtol", strict=True)
+    if not operator.symmetric or len(theta) < 3 or (isinstance(theta, Tensor) and theta.requires_grad):
+        return _horner(operator, x, theta)
+    weights = theta.tolist() if isinstance(theta, Tensor) else list(theta)
+    differentiated = torch.is_grad_enabled() and (operator.requires_grad or x.requires_grad)
+    if operator.left is not None and x.ndim == 2 and not differentiated:
+        thin = thinnest(operator, x, lambda T, columns: _horner(T, columns, weights), rtol / 2)
+        operator, rtol = (operator, rtol) if thin is None else (thin, rtol / 2)
+    quick = _chebyshev(operator, x, weights, rtol)
+    return _horner(operator, x, weights) if quick is None else quick
+
+
+def _horner(operator: LinearOperator, x: Tensor, theta: Sequence[float] | Tensor) -> Tensor:
+    """The sum itself, with one product a step."""
     out = theta[-1] * x
     for weight in reversed(theta[:-1]):
         out = operator @ out

@@ -2,13 +2,15 @@
 
     T = A + U Vᵀ        A sparse (n × n), U and V thin (n × r)
 
-`T @ H` costs O(nnz(A) c + n r c) for c columns; no n × n matrix is formed outside `to_dense()`. All products
-are differentiable in the sparse values and in both factors.
+`T @ H` costs O(nnz(A) c + n r c) for c columns; no n × n matrix is formed outside `to_dense()`, except that
+U Vᵀ is multiplied out where its factors are wider than n, and so larger than the product. All products are
+differentiable in the sparse values and in both factors.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -53,6 +55,11 @@ class LinearOperator:
         return self.values.device
 
     @property
+    def requires_grad(self) -> bool:
+        """Whether a gradient flows to any part of the operator."""
+        return any(part is not None and part.requires_grad for part in (self.values, self.left, self.right))
+
+    @property
     def T(self) -> LinearOperator:  # noqa: N802
         """The transpose."""
         pattern, order = self.pattern.transposed
@@ -68,8 +75,22 @@ class LinearOperator:
         columns = dense if dense.ndim == 2 else dense.unsqueeze(1)
         out = spmm(self.pattern, self.values, columns)
         if self.left is not None and self.right is not None:
-            out = torch.addmm(out, self.left, self.right.T @ columns)
+            if self._is_wide and columns.shape[1] > 1:
+                out = torch.addmm(out, self._folded, columns)
+            else:
+                out = torch.addmm(out, self.left, self.right.T @ columns)
         return out if dense.ndim == 2 else out.squeeze(1)
+
+    @property
+    def _is_wide(self) -> bool:
+        """Whether U Vᵀ is smaller than its factors; gradients go through the factors all the same."""
+        return self.left is not None and self.left.shape[1] > self.shape[0] and not self.requires_grad
+
+    @cached_property
+    def _folded(self) -> Tensor:
+        if self.left is None or self.right is None:
+            raise ValueError("LinearOperator: there is no low-rank part to fold.")
+        return self.left @ self.right.T
 
     def __mul__(self, scalar: float | Tensor) -> LinearOperator:
         """The operator times a number."""

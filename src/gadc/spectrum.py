@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-# Lanczos from a random start misses an end of the spectrum by more than a share `_MARGIN` of its width with
-# probability at most 1.648 √n exp(-√_MARGIN (2k - 1)) after k steps (Kuczyński and Woźniakowski, SIMAX 1992).
+# Lanczos from a random start misses an end of the spectrum by more than a share `margin` of its width with
+# probability at most 1.648 √n exp(-√margin (2k - 1)) after k steps (Kuczyński and Woźniakowski, SIMAX 1992).
 _MARGIN = 0.05
 _MISS_PROBABILITY = 1e-6
 # Up to so many rows the matrix is formed: Krylov methods need more room than that.
@@ -50,15 +50,15 @@ def radius(matrix: Matrix, *, symmetric: bool, tol: float, seed: int) -> float:
 
 
 @torch.no_grad()
-def interval(matrix: Matrix, *, seed: int) -> tuple[float, float]:
+def interval(matrix: Matrix, *, seed: int, margin: float = _MARGIN) -> tuple[float, float]:
     """An interval that holds the spectrum of a symmetric matrix, up to one chance in a million."""
     n = matrix.shape[0]
     if n <= _DENSE_LIMIT:
         eigenvalues = torch.linalg.eigvalsh(matrix.to_dense())
         return float(eigenvalues[0]), float(eigenvalues[-1])
-    steps = math.ceil((math.log(1.648 * math.sqrt(n) / _MISS_PROBABILITY) / math.sqrt(_MARGIN) + 1) / 2)
+    steps = math.ceil((math.log(1.648 * math.sqrt(n) / _MISS_PROBABILITY) / math.sqrt(margin) + 1) / 2)
     low, high = _ritz_interval(matrix, min(steps, n), seed)
-    slack = _MARGIN * (high - low) / (1 - 2 * _MARGIN) + 1e-6 * max(abs(low), abs(high))
+    slack = margin * (high - low) / (1 - 2 * margin) + 1e-6 * max(abs(low), abs(high))
     return low - slack, high + slack
 
 

@@ -68,7 +68,9 @@ class EdgeCosine(Plain):
     Args:
         eps: Radius ε >= 0 of the adversary; at 0 this is the plain transition.
         phi_self_loops: Give Φ a diagonal of ones as well. The paper's text has none.
-        transpose: Take Âᵀ beside Φ. It matters on directed graphs only; the published script does it there.
+        transpose: Take Tᵀ, so that features flow along the listed edges instead of against them. It matters
+        on
+            directed graphs only; the published script does it there.
     """
 
     eps: float = 1.0
@@ -83,12 +85,11 @@ class EdgeCosine(Plain):
         """Build T; differentiable in `x` and `edge_weight`."""
         x = check_features(type(self).__name__, x)
         graph = self._adjacency(x, edge_index, edge_weight)
-        plain = self._normalized(graph)
-        if self.transpose:
-            plain = plain.T
-        if self.eps == 0:
-            return plain
-        return plain - self.eps * edge_cosines(x, add_self_loops(graph, float(self.phi_self_loops)))
+        operator = self._normalized(graph)
+        if self.eps > 0:
+            support = add_self_loops(graph, float(self.phi_self_loops))
+            operator = operator - self.eps * edge_cosines(x, support)
+        return operator.T if self.transpose else operator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,7 +266,7 @@ def transition(
         directed: Take the edge list as it is instead of as undirected.
         phi_norm: III only: "gram" (default) or "edges".
         phi_self_loops: I and III only: whether Φ has a diagonal.
-        transpose: I only: Âᵀ beside Φ.
+        transpose: I only: Tᵀ, for directed graphs.
 
     Returns:
         T, sparse plus low rank, differentiable in `x` and `edge_weight`.

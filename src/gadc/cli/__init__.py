@@ -2,23 +2,23 @@
 
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
 
 from gadc.cli import data
+from gadc.cli.reproduce import report, reproduce
+from gadc.version import __version__
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Graph Adversarial Diffusion Convolution.")
 app.add_typer(data.app, name="data")
+app.command()(reproduce)
+app.command()(report)
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        try:
-            typer.echo(f"gadc {version('gadc')}")
-        except PackageNotFoundError:
-            typer.echo("gadc (not installed)")
+        typer.echo(f"gadc {__version__}")
         raise typer.Exit
 
 

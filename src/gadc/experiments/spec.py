@@ -1,0 +1,149 @@
+"""What a table of the paper is: its cells (data and corruption), its rows (models and settings), its figures.
+
+Each table is a TOML file in the folder `tables` beside this file. It holds the settings of every run and the
+figure that the paper printed for it, so that a result never stands alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any, TypeVar
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One column of a table: a data set, and what is done to it.
+
+    Args:
+        name: Such as "cora-0.1".
+        data: Keyword arguments of `gadc.datasets.load`.
+        corruption: Corruptions in order, each with its `name` and settings; the seeds are derived.
+        x: Where the cell stands on the axis of a plot.
+        series: The curve it belongs to there.
+    """
+
+    name: str
+    data: dict[str, Any]
+    corruption: list[dict[str, Any]] = field(default_factory=list)
+    x: float | None = None
+    series: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One line of a table: a model with its settings, and the published figures.
+
+    Args:
+        name: Such as "gadc-ii".
+        label: What the paper prints, such as "GADC (II)".
+        model: Name in `gadc.models`, or None for a baseline that is known by its published figures only.
+        measure: Name in `gadc.experiments.measures`, for figures that are no accuracies.
+        companion: Whether the row is ours, not the paper's.
+        settings: Settings of the model in all cells.
+        cells: Settings that differ in a cell, by its name.
+        only: Names of the cells the row is run in; all of them if empty.
+        runs: Number of runs, where it is not the table's.
+        published: The paper's (mean, standard deviation) by cell.
+    """
+
+    name: str
+    label: str
+    model: str | None = None
+    measure: str | None = None
+    companion: bool = False
+    settings: dict[str, Any] = field(default_factory=dict)
+    cells: dict[str, dict[str, Any]] = field(default_factory=dict)
+    only: tuple[str, ...] = ()
+    runs: int | None = None
+    published: dict[str, tuple[float, float | None]] = field(default_factory=dict)
+
+    def settings_in(self, cell: str) -> dict[str, Any]:
+        """The settings of the model in that cell."""
+        return {**self.settings, **self.cells.get(cell, {})}
+
+    def runs_in(self, cell: str) -> bool:
+        """Whether there is something to run in that cell."""
+        known = self.model is not None or self.measure is not None
+        return known and (not self.only or cell in self.only)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table of the paper, or one of ours.
+
+    Args:
+        name: The name of its file.
+        title: What it is about.
+        source: Where it stands in the paper.
+        runs: The paper's number of runs.
+        cells: Its columns.
+        rows: Its lines.
+        notes: What a reader should know of the protocol.
+        unit: What the figures are.
+        tolerance: How far from the published mean is still a match, if its standard deviation is smaller.
+    """
+
+    name: str
+    title: str
+    source: str
+    runs: int
+    cells: tuple[Cell, ...]
+    rows: tuple[Row, ...]
+    notes: str = ""
+    unit: str = "test accuracy, %"
+    tolerance: float = 1.0
+
+    def cell(self, name: str) -> Cell:
+        """The cell of that name."""
+        return _find(f"table {self.name!r}: cell", self.cells, name)
+
+    def row(self, name: str) -> Row:
+        """The row of that name."""
+        return _find(f"table {self.name!r}: row", self.rows, name)
+
+
+def table_names() -> list[str]:
+    """The tables there are."""
+    folder = resources.files(__package__) / "tables"
+    return sorted(item.name.removesuffix(".toml") for item in folder.iterdir() if item.name.endswith(".toml"))
+
+
+def load_table(name: str) -> Table:
+    """Read the table of that name."""
+    if name not in table_names():
+        raise ValueError(f"load_table: name must be one of {', '.join(table_names())}, got {name!r}.")
+    text = (resources.files(__package__) / "tables" / f"{name}.toml").read_text(encoding="utf-8")
+    return parse_table(name, tomllib.loads(text))
+
+
+def parse_table(name: str, content: dict[str, Any]) -> Table:
+    """Turn the content of a TOML file into a table; an unknown key is an error."""
+    content = dict(content)
+    cells = tuple(Cell(**cell) for cell in content.pop("cells"))
+    rows = tuple(_parse_row(row) for row in content.pop("rows"))
+    return Table(name=name, cells=cells, rows=rows, **content)
+
+
+def _parse_row(row: dict[str, Any]) -> Row:
+    published = {
+        cell: (float(figure[0]), float(figure[1]) if len(figure) > 1 else None)
+        for cell, figure in row.get("published", {}).items()
+    }
+    return Row(**{**row, "published": published, "only": tuple(row.get("only", ()))})
+
+
+_Named = TypeVar("_Named", Cell, Row)
+
+
+def _find(what: str, items: tuple[_Named, ...], name: str) -> _Named:
+    for item in items:
+        if item.name == name:
+            return item
+    raise ValueError(f"{what} must be one of {', '.join(item.name for item in items)}, got {name!r}.")

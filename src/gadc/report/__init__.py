@@ -1,0 +1,53 @@
+"""Reports of experiments: our figures beside the paper's, in Markdown, LaTeX and HTML, with plots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gadc.experiments.spec import Table
+from gadc.experiments.summary import Summary
+from gadc.report import html, latex, markdown
+from gadc.report.curves import find_plots
+from gadc.report.grid import LEGEND
+from gadc.report.markdown import markdown_tables
+from gadc.report.plots import draw
+from gadc.report.section import Section
+
+__all__ = ["LEGEND", "markdown_tables", "write_report"]
+
+
+def write_report(
+    tables: Sequence[tuple[Table, Sequence[Summary]]],
+    out: Path,
+    *,
+    title: str = "GADC: our figures beside the paper's",
+) -> list[Path]:
+    """Write `report.md`, `report.tex`, `report.html` and the plots, and return their paths.
+
+    Args:
+        tables: Each table with its summaries; a table without any is named as such.
+        out: The folder, made if it is missing. Plots go to its folder `plots`.
+        title: Heading of the report.
+
+    Raises:
+        ImportError: There is something to plot, and matplotlib is missing.
+    """
+    sections = [
+        Section(table=table, summaries=summaries, plots=find_plots(table, summaries))
+        for table, summaries in tables
+    ]
+    plots = [plot for section in sections for plot in section.plots]
+    pictures = {f"{plot.name}.{kind}": draw(plot, kind) for plot in plots for kind in ("svg", "png")}
+    svgs = {plot.name: pictures[f"{plot.name}.svg"].decode() for plot in plots}
+    files = {
+        "report.md": markdown.document(sections, title).encode(),
+        "report.tex": latex.document(sections, title).encode(),
+        "report.html": html.document(sections, svgs, title).encode(),
+        **{f"plots/{name}": content for name, content in pictures.items()},
+    }
+    for name, content in files.items():
+        path = out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return [out / name for name in files]

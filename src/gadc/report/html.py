@@ -1,0 +1,38 @@
+"""The report as one HTML file that needs nothing else: style, script and plots are inside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from gadc.report.grid import LEGEND, lay_out, tally
+from gadc.report.plots import INK, PAPER
+from gadc.report.section import Section
+
+
+def document(sections: Sequence[Section], pictures: dict[str, str], title: str) -> str:
+    """The whole report.
+
+    Args:
+        sections: One for each table.
+        pictures: SVG of every plot, by its name.
+        title: Heading of the page.
+    """
+    loader = PackageLoader("gadc.report", ".")
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    inline = {name: inline_svg(svg) for name, svg in pictures.items()}
+    return environment.get_template("template.html").render(
+        title=title, legend=LEGEND, sections=sections, pictures=inline, lay_out=lay_out, tally=tally
+    )
+
+
+def inline_svg(svg: str) -> str:
+    """The picture as part of a page: no prologue or namespaces, ids of its own only, colours of the page."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg).replace("xlink:href", "href")
+    svg = re.sub(r' id="[A-Za-z0-9.]+_\d+"', "", svg)  # names of groups, the same in every picture
+    return svg.replace(INK, "currentColor").replace(PAPER, "none")

@@ -1,0 +1,24 @@
+"""The page `docs/reproduction.md`: every stored figure beside the published one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gadc.experiments.spec import Table
+from gadc.experiments.summary import Summary
+from gadc.report.grid import LEGEND
+from gadc.report.markdown import markdown_tables
+
+_HEAD = """# Reproduction
+
+Generated from the stored runs in `results/` by `gadc report results --docs docs/reproduction.md`; a test
+checks that it matches them. Every run can be repeated alone (`gadc reproduce TABLE --rows R --cells C --runs
+N`) and gives the same figure.
+"""
+
+
+def reproduction_page(tables: Iterable[tuple[Table, list[Summary]]]) -> str:
+    """All tables that have a figure, one after another."""
+    parts = [_HEAD, LEGEND]
+    parts += [markdown_tables(table, summaries) for table, summaries in tables if summaries]
+    return "\n".join(part.strip() + "\n" for part in parts)

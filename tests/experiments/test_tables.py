@@ -1,0 +1,142 @@
+"""The tables: every name and key means something to the code, every figure is the paper's."""
+
+import csv
+import inspect
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from gadc import datasets
+from gadc.corruption import corruption
+from gadc.datasets.registry import entry
+from gadc.experiments.spec import Cell, Row, Table, load_table, parse_table, table_names
+from gadc.models import MODELS
+
+SETS = ("cora", "citeseer", "pubmed")
+COAUTHOR = ("coauthor-cs-0.1", "coauthor-cs-1", "coauthor-physics-0.1", "coauthor-physics-1")
+PRODUCTS = ("products-0.1", "products-1")
+
+
+def _cells(names: tuple[str, ...], *parts: tuple[str, ...]) -> set[str]:
+    """All combinations, such as cora-evasion-transfer."""
+    cells = set(names)
+    for values in parts:
+        cells = {f"{cell}-{value}" for cell in cells for value in values}
+    return cells
+
+
+DENOISERS = {"mlp", "gcn", "gat", "appnp", "glp", "s2gc", "irls"}
+# The names the paper's tables go by in commands and results: (published rows, cells).
+NAMES: dict[str, tuple[set[str], set[str]]] = {
+    "metattack": (
+        {"gcn", "gat", "appnp", "s2gc", "nagphormer", "robust-gcn", "gcn-jaccard", "gcn-svd", "pro-gnn"}
+        | {"gnnguard", "elastic", "stable", "evennet", "gcn-garnet", "hang-quad", "gadc-iv"},
+        _cells(SETS, ("0.25", "0.5", "0.75")),
+    ),
+    "adaptive": (
+        {"gcn", "svd-gcn", "gnnguard", "soft-median-gdc", "gadc-iv"},
+        _cells(("cora", "citeseer"), ("evasion", "poisoning"), ("transfer", "adaptive")),
+    ),
+    "gaussian": (
+        DENOISERS | {"airgnn", "gadc-ii"},
+        _cells(("cora", "citeseer"), ("0.1", "0.2", "0.3", "0.4", "0.5", "100"))
+        | _cells(("pubmed",), ("0.01", "0.02", "0.03", "0.04", "0.05", "100")),
+    ),
+    "coauthor": (DENOISERS | {"gadc-ii"}, set(COAUTHOR)),
+    "products": ({"mlp", "gcn", "s2gc", "gadc-iii"}, set(PRODUCTS)),
+    "ablation": ({"gadc-eps0", "gadc"}, {"cora-0.1", "cora-0.5", *COAUTHOR, *PRODUCTS}),
+    "flip": (DENOISERS | {"gadc-ii"}, _cells(SETS, ("0.1", "0.2", "0.4"))),
+    "heterophily": (
+        {f"gadc-i-eps{eps}" for eps in range(5)},
+        {"cornell-as-published", "cornell-corrected", "texas", "wisconsin", "actor"},
+    ),
+}
+TABLES = [load_table(name) for name in table_names()]
+CELLS = [pytest.param(cell, id=f"{table.name}/{cell.name}") for table in TABLES for cell in table.cells]
+RUNS = [
+    pytest.param(row, cell.name, id=f"{table.name}/{row.name}/{cell.name}")
+    for table in TABLES
+    for row in table.rows
+    for cell in table.cells
+    if row.runs_in(cell.name)
+]
+
+
+def test_every_table_of_the_paper_is_there() -> None:
+    assert set(NAMES) <= set(table_names())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_the_fixed_ones(name: str) -> None:
+    table = load_table(name)
+    rows, cells = NAMES[name]
+    assert {row.name for row in table.rows if not row.companion} == rows
+    assert {cell.name for cell in table.cells} == cells
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_names_are_unique_and_refer_to_cells(table: Table) -> None:
+    rows, cells = [row.name for row in table.rows], [cell.name for cell in table.cells]
+    assert len(set(rows)) == len(rows)
+    assert len(set(cells)) == len(cells)
+    for row in table.rows:
+        assert {*row.cells, *row.only, *row.published} <= set(cells), row.name
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_companions_have_a_model_and_no_published_figure(table: Table) -> None:
+    for row in table.rows:
+        if row.companion:
+            assert row.model is not None, row.name
+            assert not row.published, row.name
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_data_of_a_cell_can_be_asked_for(cell: Cell) -> None:
+    inspect.signature(datasets.load).bind(**cell.data)
+    found = entry(cell.data["name"])
+    assert cell.data.get("split", next(iter(found.splits))) in found.splits
+    assert found.directed or not cell.data.get("directed", False)
+    if "attack" in cell.data:
+        assert cell.data["rate"] in found.attacks[cell.data["attack"]].files
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_corruption_of_a_cell_can_be_built(cell: Cell) -> None:
+    for step in cell.corruption:
+        assert callable(corruption(**step, seed=0))
+
+
+@pytest.mark.parametrize(("row", "cell"), RUNS)
+def test_settings_are_those_of_the_model(row: Row, cell: str) -> None:
+    model = MODELS[row.model]
+    settings = row.settings_in(cell)
+    assert set(settings) <= {field.name for field in fields(model)}
+    made = model(**settings)
+    assert {name: getattr(made, name) for name in settings} == settings
+
+
+def test_published_figures_agree_with_a_second_transcription() -> None:
+    with (Path(__file__).parent / "published.csv").open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    second = {
+        (line["table"], line["row"], line["cell"]): (
+            float(line["mean"]),
+            float(line["std"]) if line["std"] else None,
+        )
+        for line in lines
+    }
+    assert len(second) == len(lines), "a figure is there twice"
+    first = {
+        (table.name, row.name, cell): figure
+        for table in TABLES
+        for row in table.rows
+        for cell, figure in row.published.items()
+    }
+    assert first == second
+
+
+def test_an_unknown_key_is_refused() -> None:
+    with pytest.raises(TypeError, match="modell"):
+        parse_table("t", {"title": "", "source": "", "runs": 1, "cells": [], "rows": [{"modell": "gadc"}]})

@@ -1,0 +1,42 @@
+"""Markdown: the whole text of a small table, and what it does with odd input."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from report_samples import noise_summaries, noise_table, summary
+
+from gadc.report import markdown_tables
+
+EXPECTED = """\
+## Noise
+
+`gaussian`, Table 3. New noise in each run.
+
+2 figures beside the paper's (1 ✓, 1 ✗); 1 ours only; 1 not run (—); 1 of ours with fewer than the \
+paper's 100 runs; 3 failed runs.
+
+| model | cora-0.1 | cora-0.5 | cora-100 |
+| --- | --- | --- | --- |
+| S²GC | — paper 74.0 ± 10.5 |  |  |
+| GADC (II) | 77.2 ± 2.0 (100 runs)<br>paper 77.4 ± 2.5<br>✓ −0.2, −0.6 SE \
+| 71.6 ± 3.3 (100 runs)<br>paper 67.6 ± 3.3<br>✗ +4.0, +8.6 SE | 2 runs failed<br>paper 60.0 ± 1.0 |
+| MLP\\_1 & ε\\| (ours only) | 50.0 ± 1.0 (99 runs, 1 failed) |  |  |
+"""
+
+
+def test_whole_table():
+    assert markdown_tables(noise_table(), noise_summaries()) == EXPECTED
+
+
+@given(st.permutations(noise_summaries()))
+def test_same_figures_same_text(items):
+    assert markdown_tables(noise_table(), items) == EXPECTED
+
+
+def test_cells_go_down_where_there_are_fewer_models():
+    items = [summary("gadc-ii", cell.name, 70.0, 1.0) for cell in noise_table().cells]
+    assert "| cell | GADC (II) |" in markdown_tables(noise_table(), items)
+
+
+def test_no_results_is_said():
+    text = markdown_tables(noise_table(notes=""), [])
+    assert text == "## Noise\n\n`gaussian`, Table 3.\n\nNo results, and no published figures.\n"
