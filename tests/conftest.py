@@ -1,14 +1,11 @@
 """Shared set-up: reproducible examples, and a visible skip where the public data sets are absent."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
-
-sys.path.insert(0, str(Path(__file__).parent))  # tests/dense.py and tests/graphs.py, from every folder below
 
 settings.register_profile(
     "gadc", deadline=None, max_examples=60, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

@@ -63,6 +63,11 @@ def test_settings_of_the_published_scripts():
     A = dense.adjacency(edges, None, 7, directed=True)
     first = gadc.transition(x, edges, variant="I", eps=2.0, directed=True, transpose=True)
     torch.testing.assert_close(first.to_dense(), (dense.normalized(A) - 2.0 * A * dense.cosines(x)).T)
+    with_loop = torch.cat([edges, torch.tensor([[2], [2]])], 1)
+    listed = gadc.transition(x, with_loop, variant="I", listed_loops=True).to_dense()
+    A = graph.A.clone()
+    A[2, 2] = 1.0
+    torch.testing.assert_close(listed, dense.normalized(A) - A * dense.cosines(x))
     looped = gadc.transition(x, edges, variant="I", phi_self_loops=True)
     torch.testing.assert_close(
         looped.to_dense(), dense.normalized(graph.A) - (graph.A + eye) * dense.cosines(x)

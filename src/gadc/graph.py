@@ -3,7 +3,8 @@
     Ã = A + w I,    Â = D̃^-1/2 Ã D̃^-1/2 ("sym")    or    D̃^-1 Ã ("rw")
 
 Edge lists may be unsorted and may repeat edges. The graph is undirected unless a flag says otherwise: an edge
-listed in one direction only counts in both. Listed self-loops are left out, since A has none; Ã adds its own.
+listed in one direction only counts in both. Listed self-loops are left out unless asked for, since A has
+none; Ã adds its own.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ def adjacency(
     num_nodes: int,
     *,
     directed: bool = False,
+    listed_loops: bool = False,
     dtype: torch.dtype = torch.float32,
     owner: str = "adjacency",
 ) -> LinearOperator:
@@ -38,11 +40,12 @@ def adjacency(
     if edge_weight is not None:
         edge_weight = check_edge_weight(owner, edge_weight, edge_index.shape[1], dtype)
     source, target = edge_index
-    proper = source != target
-    if edge_weight is not None:
-        edge_weight = edge_weight[proper]
-    listed = source[proper] * num_nodes + target[proper]
-    mirrored = listed[:0] if directed else target[proper] * num_nodes + source[proper]
+    if not listed_loops:
+        proper = source != target
+        source, target = source[proper], target[proper]
+        edge_weight = None if edge_weight is None else edge_weight[proper]
+    listed = source * num_nodes + target
+    mirrored = listed[:0] if directed else target * num_nodes + source
     diagonal = torch.arange(num_nodes, device=listed.device) * (num_nodes + 1)
     keys, place = torch.unique(torch.cat([listed, mirrored, diagonal]), return_inverse=True)
     pattern = SparsePattern.from_keys(keys, num_nodes, num_nodes)
@@ -59,7 +62,8 @@ def adjacency(
 
 def add_self_loops(graph: LinearOperator, weight: float) -> LinearOperator:
     """A + weight · I."""
-    values = graph.values.index_fill(0, graph.pattern.diagonal, weight)
+    diagonal = graph.pattern.diagonal
+    values = graph.values.index_add(0, diagonal, graph.values.new_full((len(diagonal),), weight))
     return replace(graph, values=values)
 
 

@@ -36,11 +36,15 @@ class Plain:
         norm: "sym" for D̃^-1/2 Ã D̃^-1/2, "rw" for D̃^-1 Ã.
         self_loops: Weight w of the self-loops in Ã = A + w I.
         directed: Whether (i, j) in the edge list says nothing about (j, i).
+        listed_loops: Whether self-loops in the edge list stay in A, as in the published script for I. The
+        text
+            has none.
     """
 
     norm: str = "sym"
     self_loops: float = 1.0
     directed: bool = False
+    listed_loops: bool = False
 
     def __post_init__(self) -> None:
         check_choice(type(self).__name__, self.norm, "norm", NORMS)
@@ -52,9 +56,14 @@ class Plain:
         return self._normalized(self._adjacency(x, edge_index, edge_weight))
 
     def _adjacency(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
-        owner = type(self).__name__
         return adjacency(
-            edge_index, edge_weight, x.shape[0], directed=self.directed, dtype=x.dtype, owner=owner
+            edge_index,
+            edge_weight,
+            x.shape[0],
+            directed=self.directed,
+            listed_loops=self.listed_loops,
+            dtype=x.dtype,
+            owner=type(self).__name__,
         )
 
     def _normalized(self, graph: LinearOperator) -> LinearOperator:
@@ -209,8 +218,8 @@ def make_transition(
     """The transition of that name with these settings; a transition object is passed through.
 
     `eps` and `norm` are left aside by the variants whose T has no such part (plain has no ε, IV has neither);
-    the settings in `special` (`phi_norm`, `phi_self_loops`, `transpose`) are refused where they have no
-    meaning. `self_loops=None` is the variant's own default.
+    the settings in `special` (`phi_norm`, `phi_self_loops`, `transpose`, `listed_loops`) are refused where
+    they have no meaning. `self_loops=None` is the variant's own default.
     """
     common = {"eps": eps, "norm": norm, "directed": directed}
     if self_loops is not None:
@@ -252,6 +261,7 @@ def transition(
     phi_norm: str | None = None,
     phi_self_loops: bool | None = None,
     transpose: bool | None = None,
+    listed_loops: bool | None = None,
 ) -> LinearOperator:
     """The transition matrix T of a graph as a `LinearOperator`.
 
@@ -267,6 +277,7 @@ def transition(
         phi_norm: III only: "gram" (default) or "edges".
         phi_self_loops: I and III only: whether Φ has a diagonal.
         transpose: I only: Tᵀ, for directed graphs.
+        listed_loops: Not in IV: whether self-loops in the edge list stay in A.
 
     Returns:
         T, sparse plus low rank, differentiable in `x` and `edge_weight`.
@@ -280,6 +291,7 @@ def transition(
         phi_norm=phi_norm,
         phi_self_loops=phi_self_loops,
         transpose=transpose,
+        listed_loops=listed_loops,
     )
     return build(x, edge_index, edge_weight)
 

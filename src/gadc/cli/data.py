@@ -8,6 +8,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from gadc.cli import own_graph as own
+
 if TYPE_CHECKING:
     from gadc.datasets import Card
     from gadc.datasets.sources import Sources
@@ -55,17 +57,54 @@ def list_(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def info(
-    name: Name,
+    name: Annotated[
+        str | None, typer.Argument(help="Name of a data set, or none with a graph of your own.")
+    ] = None,
     split: Annotated[str | None, typer.Option(help="Name of a split; the default is the usual one.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed or number of the split.")] = None,
     attack: Annotated[str | None, typer.Option(help="Name of a published attack.")] = None,
     rate: Annotated[float | None, typer.Option(help="Rate of the attack.")] = None,
     data_dir: DataDir = None,
+    edges: own.Edges = None,
+    nodes: own.Nodes = None,
+    graph: own.Graph = None,
+    source: own.Source = None,
+    target: own.Target = None,
+    weight: own.Weight = None,
+    node_id: own.NodeId = None,
+    label: own.Label = None,
+    features: own.Features = None,
+    categorical: own.Categorical = "error",
+    missing: own.Missing = "error",
+    unknown: own.Unknown = "error",
     as_json: AsJson = False,
 ) -> None:
-    """Describe a data set: the data card."""
+    """Describe a data set, or a graph of your own: the data card.
+
+    Examples: gadc data info cora    |    gadc data info --edges edges.csv --nodes nodes.csv --label kind
+    """
     from gadc.datasets import card
 
+    mine = own.OwnGraph(
+        edges=edges,
+        nodes=nodes,
+        graph=graph,
+        source=source,
+        target=target,
+        weight=weight,
+        node_id=node_id,
+        label=label,
+        features=features,
+        categorical=categorical,
+        missing=missing,
+        unknown=unknown,
+    )
+    if (name is not None) == mine.is_given:
+        raise ValueError(
+            "data info: give the name of a data set, or a graph of your own with --edges and --nodes."
+        )
+    if name is None:
+        return _describe_own(mine, as_json)
     found = card(name, root=data_dir, split=split, seed=seed, attack=attack, rate=rate)
     if as_json:
         return _print_json(found.to_dict())
@@ -134,13 +173,32 @@ def verify(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     raise typer.Exit(1 if wrong else 0)
 
 
+def _describe_own(graph: own.OwnGraph, as_json: bool) -> None:
+    """The facts of a user's graph, and what was found while reading it."""
+    from gadc.datasets.cards import measure
+
+    data = graph.read()
+    facts, report = measure(data), getattr(data, "table_report", None)
+    if as_json:
+        return _print_json({**facts, "report": None if report is None else report.to_dict()})
+    _print_facts(str(graph.graph or graph.nodes), facts)
+    if report is not None:
+        typer.echo()
+        typer.echo(report.summary())
+
+
 def _print_card(card: "Card") -> None:
-    """A card as a table of two columns."""
-    table = Table(title=card.name, show_header=False, box=None, title_justify="left")
+    hidden = ("name", "files")
+    _print_facts(card.name, {key: value for key, value in card.to_dict().items() if key not in hidden})
+
+
+def _print_facts(title: str, facts: dict[str, Any]) -> None:
+    """Facts as a table of two columns."""
+    table = Table(title=title, show_header=False, box=None, title_justify="left")
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
-    for key, value in card.to_dict().items():
-        if key not in ("name", "files") and value not in (None, []):
+    for key, value in facts.items():
+        if value not in (None, []):
             table.add_row(key.replace("_", " "), _text(value))
     Console().print(table)
 

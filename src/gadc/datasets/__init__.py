@@ -3,16 +3,20 @@
 from gadc.datasets.attacked import changed_edges
 from gadc.datasets.cards import Card, card
 from gadc.datasets.errors import ChecksumError, DatasetNotFoundError
+from gadc.datasets.graph_archives import write_npz
+from gadc.datasets.graph_files import read_graph
 from gadc.datasets.loading import load
 from gadc.datasets.registry import names
 from gadc.datasets.synthetic import csbm, digits, power_law
-from gadc.datasets.tables import TableError, from_tables
+from gadc.datasets.table_writers import write_tables
+from gadc.datasets.tables import TableError, TableReport, from_tables
 
 __all__ = [
     "Card",
     "ChecksumError",
     "DatasetNotFoundError",
     "TableError",
+    "TableReport",
     "card",
     "changed_edges",
     "csbm",
@@ -21,4 +25,7 @@ __all__ = [
     "load",
     "names",
     "power_law",
+    "read_graph",
+    "write_npz",
+    "write_tables",
 ]

@@ -46,7 +46,7 @@ def current_results(table: Table, out: Path) -> list[Result]:
 def plan(
     table: Table, done: Iterable[Result], *, rows: list[str] | None, cells: list[str] | None, runs: int | None
 ) -> list[Task]:
-    """What is left to do, run by run over all cells, so that they grow together; failed runs are tried again."""
+    """What is left to do, run by run over all cells, so that they grow together; failed ones anew."""
     finished = {(r["row"], r["cell"], r["run"]) for r in done if r["status"] == "ok"}
     chosen_rows = [table.row(name) for name in rows] if rows else table.rows
     chosen_cells = [table.cell(name) for name in cells] if cells else table.cells

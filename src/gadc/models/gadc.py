@@ -36,6 +36,7 @@ class GADC(HeadSettings):
         transpose: See `gadc.transition`.
         phi_norm: See `gadc.transition`.
         phi_self_loops: See `gadc.transition`.
+        listed_loops: See `gadc.transition`.
     """
 
     variant: str = "II"
@@ -51,6 +52,7 @@ class GADC(HeadSettings):
     transpose: bool | None = None
     phi_norm: str | None = None
     phi_self_loops: bool | None = None
+    listed_loops: bool | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,6 +89,7 @@ class GADC(HeadSettings):
             "transpose": self.transpose,
             "phi_norm": self.phi_norm,
             "phi_self_loops": self.phi_self_loops,
+            "listed_loops": self.listed_loops,
         }
         return make_transition(
             self.variant,
