@@ -65,7 +65,7 @@ def prepare(table: Table, cell: Cell, run: int) -> Data:
     data_settings = dict(cell.data)
     if data_settings.get("split") == "random" and "seed" not in data_settings:
         data_settings["seed"] = derive_seed(table.name, "split", cell.name, run)
-    data = _load(**data_settings)
+    data = _load(**data_settings) if data_settings else Data()
     for number, corruption in enumerate(cell.corruption):
         noise_seed = derive_seed(table.name, "noise", cell.name, run, number)
         data = gadc.corruption.corruption(**corruption, seed=noise_seed)(data)

@@ -50,6 +50,7 @@ class Row:
         cells: Settings that differ in a cell, by its name.
         only: Names of the cells the row is run in; all of them if empty.
         runs: Number of runs, where it is not the table's.
+        tolerance: As the table's, for this row.
         published: The paper's (mean, standard deviation) by cell.
     """
 
@@ -62,6 +63,7 @@ class Row:
     cells: dict[str, dict[str, Any]] = field(default_factory=dict)
     only: tuple[str, ...] = ()
     runs: int | None = None
+    tolerance: float | None = None
     published: dict[str, tuple[float, float | None]] = field(default_factory=dict)
 
     def settings_in(self, cell: str) -> dict[str, Any]:

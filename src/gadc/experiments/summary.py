@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean, median, pstdev
 from typing import Any
 
-from gadc.experiments.spec import Table
+from gadc.experiments.spec import Row, Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,35 +59,28 @@ def summarize(table: Table, results: Iterable[dict[str, Any]]) -> list[Summary]:
     for result in results:
         by_place.setdefault((result["row"], result["cell"]), []).append(result)
     return [
-        _summary(
-            table, row.name, cell.name, by_place.get((row.name, cell.name), []), row.published.get(cell.name)
-        )
+        _summary(table, row, cell.name, by_place.get((row.name, cell.name), []))
         for row in table.rows
         for cell in table.cells
         if (row.name, cell.name) in by_place or cell.name in row.published
     ]
 
 
-def _summary(
-    table: Table,
-    row: str,
-    cell: str,
-    results: list[dict[str, Any]],
-    published: tuple[float, float | None] | None,
-) -> Summary:
+def _summary(table: Table, row: Row, cell: str, results: list[dict[str, Any]]) -> Summary:
+    paper_mean, paper_std = row.published.get(cell, (None, None))
     good = [result for result in results if result["status"] == "ok"]
     values = [result["test"] for result in good]
     return Summary(
         table=table.name,
-        row=row,
+        row=row.name,
         cell=cell,
         runs=len(good),
         mean=fmean(values) if values else None,
         std=pstdev(values) if values else None,
-        paper_mean=published[0] if published else None,
-        paper_std=published[1] if published else None,
+        paper_mean=paper_mean,
+        paper_std=paper_std,
         paper_runs=table.runs,
         failed=len(results) - len(good),
         seconds=median(result["seconds"] for result in good) if good else None,
-        tolerance=table.tolerance,
+        tolerance=table.tolerance if row.tolerance is None else row.tolerance,
     )
