@@ -1,0 +1,53 @@
+"""From what scikit-learn's users hold (NumPy, SciPy, DataFrames) to tensors and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor
+from torch_geometric.data import Data
+
+
+def to_tensor(X: Any) -> Tensor:
+    """A validated matrix as a dense tensor; it shares the memory of a NumPy array where that is possible."""
+    dense = X.toarray() if sparse.issparse(X) else X
+    # torch wants neither negative strides nor read-only memory
+    return torch.from_numpy(np.require(dense, requirements=["C_CONTIGUOUS", "WRITEABLE"]))
+
+
+def graph_of(owner: str, adjacency: Any, num_nodes: int) -> Data:
+    """The edges of a square matrix of weights >= 0, dense or sparse; stored zeros are no edges."""
+    if sparse.issparse(adjacency):
+        matrix = sparse.coo_array(adjacency)
+    else:
+        dense = np.asarray(adjacency)
+        if dense.ndim != 2:
+            raise ValueError(
+                f"{owner}: adjacency must be a square matrix (dense or SciPy sparse), got shape {dense.shape}."
+            )
+        matrix = sparse.coo_array(dense)
+    if matrix.dtype.kind not in "biuf":
+        raise TypeError(f"{owner}: adjacency must hold numbers, got {matrix.dtype}.")
+    if matrix.shape != (num_nodes, num_nodes):
+        raise ValueError(
+            f"{owner}: adjacency must have shape {(num_nodes, num_nodes)}, one row and one column a row of X, "
+            f"got {matrix.shape}. (Cross-validation that cuts rows cuts graphs, too: see NodeClassifier.)"
+        )
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    weights = matrix.data.astype(np.float64)
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        worst = weights[~(np.isfinite(weights) & (weights >= 0))][0]
+        raise ValueError(f"{owner}: adjacency must hold finite weights >= 0, got {worst:g}.")
+    edge_index = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
+    return Data(edge_index=edge_index, edge_weight=torch.from_numpy(weights), num_nodes=num_nodes)
+
+
+def adjacency_of(graph: Data) -> sparse.csr_array:
+    """The matrix whose edges `graph_of` reads."""
+    n = int(graph.num_nodes)
+    rows, cols = graph.edge_index.numpy()
+    return sparse.csr_array((graph.edge_weight.numpy(), (rows, cols)), shape=(n, n))

@@ -1,0 +1,56 @@
+"""Labels of some nodes: which are known, which classes there are, and a validation part."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+Mask = NDArray[np.bool_]
+
+
+def known_labels(owner: str, y: Any, X: Any) -> tuple[Mask, NDArray[Any]]:
+    """Which rows of X have a label, and those labels.
+
+    Unlabelled is -1 in numbers, "-1" in text (NumPy makes it of a -1 among words), None, and NaN.
+    """
+    if y is None:
+        raise ValueError(f"This {owner} estimator requires y to be passed, but the target y is None.")
+    if isinstance(y, list | tuple):
+        y = np.array(y, dtype=object)  # keeps words and numbers apart, which NumPy would not
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    known = np.array([not _is_hidden(label) for label in y.tolist()], dtype=bool)
+    if not known.any():
+        raise ValueError(
+            f"{owner}: y must label at least one node with a class, got {len(y)} unlabelled ones."
+        )
+    labels = y[known]
+    if labels.dtype == object:
+        if len({isinstance(label, str) for label in labels}) == 2:
+            raise ValueError(f"{owner}: y must hold words or numbers, got both.")
+        labels = np.array(labels.tolist())
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    return known, labels
+
+
+def validation_split(
+    codes: NDArray[np.int64], fraction: float, rng: np.random.RandomState
+) -> tuple[Mask, Mask]:
+    """Split the rows with codes >= 0 class by class; at least one row of every class stays for training."""
+    validation = np.zeros(len(codes), dtype=bool)
+    for code in range(codes.max() + 1):
+        rows = np.flatnonzero(codes == code)
+        size = min(round(fraction * len(rows)), len(rows) - 1)
+        validation[rng.permutation(rows)[:size]] = True
+    return (codes >= 0) & ~validation, validation
+
+
+def _is_hidden(label: Any) -> bool:
+    return label is None or (isinstance(label, float) and math.isnan(label)) or label in (-1, "-1")

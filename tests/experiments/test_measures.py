@@ -1,0 +1,95 @@
+"""Figures that are no accuracies, against the paper in dense float64."""
+
+import dense
+import pytest
+import torch
+from graphs import random_graph
+from tiny import tiny_data, tiny_table
+from torch_geometric.data import Data
+
+from gadc.experiments.measures import MEASURES, connectivity, fit_seconds, own_equation_error, small_graph
+from gadc.experiments.run import prepare, run_once
+from gadc.experiments.spec import Cell, Row
+
+GRAPH = random_graph(12, 20, 4)
+DATA = Data(x=GRAPH.x, edge_index=GRAPH.edge_index)
+
+
+def _right_side(F, *, lam, num_steps, eps):
+    """p(T(F)) X."""
+    T = dense.transition(F, GRAPH.A, "II", eps=eps)
+    return dense.diffusion_matrix(T, lam, num_steps) @ GRAPH.x
+
+
+@pytest.mark.parametrize("eps", [0.0, 1.0, 3.0])
+def test_error_of_the_closed_form(eps):
+    settings = {"lam": 1.5, "num_steps": 5, "eps": eps}
+    F = _right_side(GRAPH.x, **settings)
+    expected = float((F - _right_side(F, **settings)).norm())
+    assert own_equation_error(DATA, 0, solution="gadc", **settings) == pytest.approx(expected, abs=1e-12)
+    relative = own_equation_error(DATA, 0, solution="gadc", relative=True, **settings)
+    assert relative == pytest.approx(100 * expected / float(F.norm()), abs=1e-12)
+
+
+def test_error_of_a_random_solution():
+    settings = {"lam": 1.0, "num_steps": 16, "eps": 1.0}
+    normal = torch.randn(12, 4, generator=torch.Generator().manual_seed(7), dtype=torch.float64)
+    expected = float((1 + normal - _right_side(1 + normal, **settings)).norm())
+    assert own_equation_error(DATA, 7, solution="random") == pytest.approx(expected)
+    assert own_equation_error(DATA, 8, solution="random") != pytest.approx(expected)
+
+
+@pytest.mark.parametrize("variant", ["plain", "I", "II", "III", "IV"])
+def test_connectivity(variant):
+    T = dense.transition(GRAPH.x, GRAPH.A, variant, eps=0.5, norm="rw")
+    expected = dense.connectivity(dense.diffusion_matrix(T, 3.0, 6), 3.0, 6)
+    found = connectivity(DATA, 0, variant=variant, eps=0.5, lam=3.0, num_steps=6)
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "edges"), [("isolated", 4, 0), ("star", 4, 3), ("complete", 4, 6), ("cube", 8, 12)]
+)
+def test_connectivity_of_the_illustrations(name, nodes, edges):
+    edge_index, n = small_graph(name)
+    assert (n, edge_index.shape) == (nodes, (2, edges))
+    T = dense.normalized(dense.adjacency(edge_index, None, n), norm="rw")
+    expected = dense.connectivity(dense.diffusion_matrix(T, 32.0, 32), 32.0, 32)
+    assert connectivity(Data(), 0, graph=name) == pytest.approx(expected)
+
+
+def test_connectivity_is_that_of_the_theory_at_its_ends():
+    assert connectivity(Data(), 0, graph="isolated") == pytest.approx(4)  # n for isolated nodes
+    long = connectivity(Data(), 0, graph="complete", lam=1e4, num_steps=50)
+    assert long == pytest.approx(1, abs=1e-2)  # 1 for even rows
+    with pytest.raises(ValueError, match="name must be one of 'isolated', .*, got 'ring'"):
+        connectivity(Data(), 0, graph="ring")
+
+
+def test_connectivity_of_normalised_features():
+    rows = GRAPH.x / GRAPH.x.abs().sum(1, keepdim=True)
+    T = dense.transition(rows, GRAPH.A, "II", norm="rw")
+    expected = dense.connectivity(dense.diffusion_matrix(T, 32.0, 32), 32.0, 32)
+    assert connectivity(DATA, 0, variant="II", normalize="l1") == pytest.approx(expected)
+
+
+def test_seconds_of_a_fit_are_those_of_all_runs(monkeypatch):
+    clock = iter([10.0, 12.5])
+    monkeypatch.setattr("gadc.experiments.measures.time.perf_counter", lambda: next(clock))
+    assert fit_seconds(tiny_data(), 0, times=100, epochs=1) == 250.0
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_measure_is_run_like_a_model(name):
+    settings = {
+        "error-analysis": {"solution": "gadc"},
+        "connectivity": {"variant": "plain"},
+        "fit-seconds": {"times": 1, "epochs": 1, "num_steps": 1},
+    }[name]
+    table, cell = tiny_table(), Cell(name="clean", data={"name": "digits", "split": "random"})
+    result = run_once(table, Row(name="m", label="M", measure=name, settings=settings), cell, 0)
+    assert result["status"] == "ok"
+    assert result["settings"]["model"] == name
+    if name != "fit-seconds":
+        data = prepare(table, cell, 0)
+        assert result["test"] == MEASURES[name](data, result["seed"], **settings)

@@ -1,0 +1,192 @@
+"""Many runs: resumable after any end, the same in parallel, and one that fails stops nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tiny import BROKEN, tiny_table
+
+from gadc.experiments.results import read_results, results_file
+from gadc.experiments.runner import current_results, execute, plan
+from gadc.models import GADC, MODELS
+
+ENDLESS = 10**6
+
+
+def _run(table, out, *, jobs=1, rows=None, cells=None, runs=None):
+    """Resume the table; gives what was done now."""
+    tasks = plan(table, current_results(table, out), rows=rows, cells=cells, runs=runs)
+    return list(execute(tasks, out, jobs=jobs))
+
+
+def _outcome(results):
+    return {(r["row"], r["cell"], r["run"]): (r["status"], r.get("val"), r.get("test")) for r in results}
+
+
+def _planned(table, done=(), *, rows=None, cells=None, runs=None):
+    """(row, cell, run) in the order of the plan."""
+    tasks = plan(table, done, rows=rows, cells=cells, runs=runs)
+    return [(row.name, task.cell.name, task.run) for task in tasks for row in task.rows]
+
+
+def test_plan_lets_all_cells_grow_together():
+    assert _planned(tiny_table(runs=2)) == [
+        ("gadc", "clean", 0),
+        ("mlp", "clean", 0),
+        ("gadc", "noisy", 0),
+        ("mlp", "noisy", 0),
+        ("gadc", "clean", 1),
+        ("mlp", "clean", 1),
+        ("gadc", "noisy", 1),
+        ("mlp", "noisy", 1),
+    ]
+
+
+def test_plan_respects_the_choice():
+    table = tiny_table(runs=2)
+    assert _planned(table, rows=["mlp"], cells=["noisy"], runs=3) == [
+        ("mlp", "noisy", run) for run in range(3)
+    ]
+    assert _planned(table, rows=["paper"]) == []
+    with pytest.raises(ValueError, match="row must be one of gadc, mlp, paper, got 'gat'"):
+        plan(table, [], rows=["gat"], cells=None, runs=None)
+    with pytest.raises(ValueError, match="cell must be one of clean, noisy, got 'cora'"):
+        plan(table, [], rows=None, cells=["cora"], runs=None)
+
+
+def test_plan_respects_the_runs_and_cells_of_a_row():
+    table = tiny_table(runs=3)
+    gadc, mlp, paper = table.rows
+    table = replace(table, rows=(replace(gadc, runs=1), replace(mlp, runs=4, only=("noisy",)), paper))
+    planned = _planned(table)
+    assert sorted(planned) == [
+        ("gadc", "clean", 0),
+        ("gadc", "noisy", 0),
+        *(("mlp", "noisy", run) for run in range(4)),
+    ]
+    assert sorted(_planned(table, runs=2)) == [
+        *(("gadc", cell, run) for cell in ("clean", "noisy") for run in range(2)),
+        *(("mlp", "noisy", run) for run in range(2)),
+    ]
+
+
+def test_plan_leaves_out_what_is_done_and_repeats_what_failed():
+    table = tiny_table(runs=1)
+    done = [
+        {"row": "gadc", "cell": "clean", "run": 0, "status": "ok"},
+        {"row": "mlp", "cell": "clean", "run": 0, "status": "failed"},
+    ]
+    assert _planned(table, done) == [("mlp", "clean", 0), ("gadc", "noisy", 0), ("mlp", "noisy", 0)]
+
+
+def test_a_result_is_on_disk_when_it_is_yielded(tmp_path):
+    table = tiny_table(runs=1)
+    yielded = []
+    for result in execute(plan(table, [], rows=None, cells=None, runs=None), tmp_path):
+        yielded.append(result)
+        assert read_results(results_file(tmp_path, "tiny")) == yielded
+    assert len(yielded) == 4
+    assert current_results(table, tmp_path) == yielded
+
+
+def test_parallel_equals_serial_and_failures_stop_neither(tmp_path):
+    table = tiny_table(runs=2, more_rows=(BROKEN,))
+    serial = _run(table, tmp_path / "serial")
+    parallel = _run(table, tmp_path / "parallel", jobs=2)
+    assert len(parallel) == 12
+    assert _outcome(parallel) == _outcome(serial)
+    assert _outcome(current_results(table, tmp_path / "parallel")) == _outcome(serial)
+    assert {r["row"] for r in serial if r["status"] == "failed"} == {"broken"}
+    assert sum(r["status"] == "ok" for r in serial) == 8
+
+
+def test_resume_after_a_kill_equals_uninterrupted(tmp_path):
+    table = tiny_table(runs=ENDLESS)
+    _start_and_kill(tmp_path / "killed")
+    kept = current_results(table, tmp_path / "killed")
+    runs = 2 + max(result["run"] for result in kept)
+    resumed = _run(table, tmp_path / "killed", runs=runs)
+    whole = _run(table, tmp_path / "whole", runs=runs)
+    assert not set(_outcome(kept)) & set(_outcome(resumed))  # nothing is done twice
+    assert len(kept) + len(resumed) == len(whole) == 4 * runs
+    assert _outcome(current_results(table, tmp_path / "killed")) == _outcome(whole)
+
+
+def _start_and_kill(out: Path) -> None:
+    """Run a table that never ends in a process of its own, and kill that as soon as it has a result."""
+    code = (
+        "import pathlib, sys\n"
+        "from tiny import tiny_table\n"
+        "from gadc.experiments.runner import execute, plan\n"
+        f"tasks = plan(tiny_table(runs={ENDLESS // 10**3}), [], rows=None, cells=None, runs=None)\n"
+        "for result in execute(tasks, pathlib.Path(sys.argv[1])): pass\n"
+    )
+    paths = os.pathsep.join(path for path in sys.path if path)
+    environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
+    file = results_file(out, "tiny")
+    process = subprocess.Popen([sys.executable, "-c", code, str(out)], env=environment)
+    try:
+        deadline = time.monotonic() + 60
+        while not (file.exists() and b"\n" in file.read_bytes()):
+            assert process.poll() is None, "the process ended by itself"
+            assert time.monotonic() < deadline, "no result in a minute"
+            time.sleep(0.01)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_resume_after_a_torn_line_equals_uninterrupted(tmp_path):
+    table = tiny_table(runs=2)
+    whole = _run(table, tmp_path)
+    file = results_file(tmp_path, "tiny")
+    content = file.read_bytes()
+    file.write_bytes(content[: content.rstrip().rindex(b"\n") + 40])
+    again = _run(table, tmp_path)
+    assert _outcome(again) == _outcome(whole[-1:])
+    assert _outcome(current_results(table, tmp_path)) == _outcome(whole)
+
+
+def test_a_changed_setting_is_not_mixed_with_old_results(tmp_path):
+    old, new = tiny_table(runs=1), tiny_table(runs=1, level=5.0)
+    first = _run(old, tmp_path)
+    second = _run(new, tmp_path)
+    assert [(r["row"], r["cell"]) for r in second] == [("gadc", "noisy"), ("mlp", "noisy")]
+    now = _outcome(current_results(new, tmp_path))
+    assert now == {**_outcome(first), **_outcome(second)}
+    assert _outcome(current_results(old, tmp_path)) == _outcome(first)  # and the old ones are still there
+    assert _run(old, tmp_path) == []
+
+
+def test_results_of_rows_that_are_gone_are_left_aside(tmp_path):
+    table = tiny_table(runs=1)
+    _run(table, tmp_path, cells=["clean"])
+    smaller = replace(table, rows=table.rows[1:])
+    assert {result["row"] for result in current_results(smaller, tmp_path)} == {"mlp"}
+
+
+def test_failed_runs_are_tried_again(tmp_path, monkeypatch):
+    class Moody(GADC):
+        ill = True
+
+        def fit(self, data, *, seed=0):
+            if self.ill:
+                raise RuntimeError("not today")
+            return super().fit(data, seed=seed)
+
+    monkeypatch.setitem(MODELS, "moody", Moody)
+    moody = {"name": "moody", "label": "", "model": "moody", "settings": {"epochs": 1}}
+    table = tiny_table(runs=1, more_rows=(moody,))
+    first = _run(table, tmp_path, cells=["clean"])
+    assert {r["row"]: r["status"] for r in first} == {"gadc": "ok", "mlp": "ok", "moody": "failed"}
+    assert "RuntimeError: not today" in first[-1]["error"]
+    monkeypatch.setattr(Moody, "ill", False)
+    second = _run(table, tmp_path, cells=["clean"])
+    assert [(r["row"], r["status"]) for r in second] == [("moody", "ok")]
+    assert {r["status"] for r in current_results(table, tmp_path)} == {"ok"}

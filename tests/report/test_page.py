@@ -1,0 +1,18 @@
+"""docs/reproduction.md shows the stored runs, no more and no less."""
+
+from pathlib import Path
+
+from gadc.experiments.runner import current_results
+from gadc.experiments.spec import load_table, table_names
+from gadc.experiments.summary import summarize
+from gadc.report.page import reproduction_page
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_page_matches_the_stored_results() -> None:
+    tables = [load_table(name) for name in table_names()]
+    stored = [(table, summarize(table, current_results(table, ROOT / "results"))) for table in tables]
+    assert any(summary.runs for _, summaries in stored for summary in summaries)
+    page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    assert page == reproduction_page(stored), "run `make reproduction`"

@@ -1,0 +1,138 @@
+"""The training loop, with a module whose validation scores follow a script."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from gadc.training import SELECTIONS, Training, accuracy, train
+
+# Margins of two validation nodes by epoch: a node is right above 0, and a larger margin is a lower loss.
+SCRIPT = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (3.0, 3.0), (2.0, 2.0), (9.0, -9.0)]
+NAN = (math.nan, math.nan)
+
+
+class Scripted(nn.Module):
+    """Counts its training steps; after step k its validation margins are the k-th of the script."""
+
+    def __init__(self, script):
+        super().__init__()
+        self.script = script
+        self.weight = nn.Parameter(torch.zeros(1))
+        self.register_buffer("step", torch.tensor(-1))
+        self.modes = []
+
+    def train_scores(self):
+        self.modes.append(("train", self.training, torch.is_grad_enabled()))
+        self.step += 1
+        return torch.stack([self.weight, torch.zeros(1)], dim=1)
+
+    def val_scores(self):
+        self.modes.append(("val", self.training, torch.is_grad_enabled()))
+        margins = torch.tensor(self.script[int(self.step)])
+        return torch.stack([margins, torch.zeros(2)], dim=1)
+
+
+def _train(script, selection):
+    module = Scripted(script)
+    settings = Training(epochs=len(script), selection=selection)
+    labels = torch.zeros(2, dtype=torch.int64)
+    return module, train(module, module.train_scores, module.val_scores, labels[:1], labels, settings)
+
+
+@pytest.mark.parametrize(("selection", "epoch"), [("val-acc", 2), ("val-loss", 3), ("last", 5)])
+def test_selection_keeps_its_epoch(selection, epoch):
+    module, trained = _train(SCRIPT, selection)
+    assert trained.epoch == epoch
+    assert int(module.step) == epoch  # the weights are those of that epoch
+    assert trained.val_accuracy == {2: 100.0, 3: 100.0, 5: 50.0}[epoch]
+    margins = torch.tensor(SCRIPT[epoch])
+    assert trained.val_loss == pytest.approx(float(nn.functional.softplus(-margins).mean()))
+    assert not module.training
+
+
+def test_weights_are_those_of_the_chosen_epoch():
+    kept, _ = _train(SCRIPT, "val-acc")
+    short, _ = _train(SCRIPT[:3], "last")
+    long, _ = _train(SCRIPT, "last")
+    assert torch.equal(kept.weight, short.weight)
+    assert not torch.equal(kept.weight, long.weight)
+
+
+def test_curves_cover_all_epochs():
+    _, trained = _train(SCRIPT, "val-loss")
+    assert trained.val_accuracies == [0.0, 50.0, 100.0, 100.0, 100.0, 50.0]
+    assert len(trained.train_losses) == len(SCRIPT)
+    assert trained.train_losses[0] == pytest.approx(math.log(2))
+    assert trained.train_losses == sorted(trained.train_losses, reverse=True)
+
+
+def test_training_and_evaluation_take_turns():
+    module, _ = _train(SCRIPT[:2], "last")
+    assert module.modes == [("train", True, True), ("val", False, False)] * 2
+
+
+@pytest.mark.parametrize("selection", ["val-acc", "val-loss"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_loss_that_is_not_a_number_never_wins(selection, place):
+    """Where scores are NaN, `argmax` still names a class, so their accuracy alone would tell nothing."""
+    script = [(1.0, -1.0), (2.0, -1.0)]
+    script.insert(place, NAN)
+    module, trained = _train(script, selection)
+    assert int(module.step) == trained.epoch != place
+    assert math.isfinite(trained.val_loss)
+
+
+@pytest.mark.parametrize("selection", ["val-acc", "val-loss"])
+def test_without_any_number_the_first_weights_are_kept(selection):
+    module, trained = _train([NAN, NAN], selection)
+    assert trained.epoch == -1
+    assert int(module.step) == -1
+    assert math.isnan(trained.val_loss)
+
+
+def test_weight_decay_and_rate_reach_the_optimiser():
+    module = nn.Linear(1, 2, bias=False)
+    with torch.no_grad():
+        module.weight.fill_(1.0)
+    labels = torch.tensor([0])
+
+    def scores():
+        return 0.0 * module(torch.ones(1, 1))  # no gradient but that of the decay
+
+    train(
+        module,
+        scores,
+        scores,
+        labels,
+        labels,
+        Training(lr=0.25, weight_decay=0.1, epochs=1, selection="last"),
+    )
+    assert module.weight.detach() == pytest.approx(
+        torch.full((2, 1), 0.75), rel=1e-5
+    )  # Adam's first step is lr
+
+
+def test_accuracy():
+    scores = torch.tensor([[2.0, 1.0], [0.0, 1.0], [3.0, 0.0], [1.0, 0.0]])
+    assert accuracy(scores, torch.tensor([0, 1, 1, 0])) == 75.0
+    assert math.isnan(accuracy(scores[:0], torch.tensor([], dtype=torch.int64)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"lr": 0.0}, "lr must be finite and > 0, got 0.0"),
+        ({"weight_decay": -1.0}, "weight_decay must be finite and >= 0, got -1.0"),
+        ({"epochs": 0}, "epochs must be a whole number >= 1, got 0"),
+        ({"selection": "best"}, "selection must be one of .*, got 'best'"),
+    ],
+)
+def test_bad_settings(settings, message):
+    with pytest.raises(ValueError, match=message):
+        Training(**settings)
+
+
+def test_all_selections_are_tested():
+    assert set(SELECTIONS) == {"val-acc", "val-loss", "last"}
