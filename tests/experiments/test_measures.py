@@ -62,7 +62,7 @@ def test_connectivity_is_that_of_the_theory_at_its_ends():
     assert connectivity(Data(), 0, graph="isolated") == pytest.approx(4)  # n for isolated nodes
     long = connectivity(Data(), 0, graph="complete", lam=1e4, num_steps=50)
     assert long == pytest.approx(1, abs=1e-2)  # 1 for even rows
-    with pytest.raises(ValueError, match="name must be one of 'isolated', .*, got 'ring'"):
+    with pytest.raises(ValueError, match=r"name must be one of 'isolated', .*, got 'ring'"):
         connectivity(Data(), 0, graph="ring")
 
 
@@ -83,7 +83,7 @@ def test_seconds_of_a_fit_are_those_of_all_runs(monkeypatch):
 def test_a_measure_is_run_like_a_model(name):
     settings = {
         "error-analysis": {"solution": "gadc"},
-        "connectivity": {"variant": "plain"},
+        "connectivity": {"graph": "star"},
         "fit-seconds": {"times": 1, "epochs": 1, "num_steps": 1},
     }[name]
     table, cell = tiny_table(), Cell(name="clean", data={"name": "digits", "split": "random"})

@@ -1,10 +1,12 @@
 """Many runs: resumable after any end, the same in parallel, and one that fails stops nothing."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from gadc.experiments.results import read_results, results_file
 from gadc.experiments.runner import current_results, execute, plan
 from gadc.models import GADC, MODELS
 
-ENDLESS = 10**6
+ENDLESS = 1000
 
 
 def _run(table, out, *, jobs=1, rows=None, cells=None, runs=None):
@@ -118,28 +120,42 @@ def test_resume_after_a_kill_equals_uninterrupted(tmp_path):
 
 
 def _start_and_kill(out: Path) -> None:
-    """Run a table that never ends in a process of its own, and kill that as soon as it has a result."""
-    code = (
-        "import pathlib, sys\n"
-        "from tiny import tiny_table\n"
-        "from gadc.experiments.runner import execute, plan\n"
-        f"tasks = plan(tiny_table(runs={ENDLESS // 10**3}), [], rows=None, cells=None, runs=None)\n"
-        "for result in execute(tasks, pathlib.Path(sys.argv[1])): pass\n"
-    )
-    paths = os.pathsep.join(path for path in sys.path if path)
-    environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
+    """Run a table that never ends on two processes, and kill the first of them once there is a result."""
     file = results_file(out, "tiny")
-    process = subprocess.Popen([sys.executable, "-c", code, str(out)], env=environment)
+    process = _start(out)
     try:
         deadline = time.monotonic() + 60
         while not (file.exists() and b"\n" in file.read_bytes()):
             assert process.poll() is None, "the process ended by itself"
             assert time.monotonic() < deadline, "no result in a minute"
             time.sleep(0.01)
-    finally:
         process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        # The workers have the other end of this pipe: it closes when the last of them is gone.
+        assert select.select([process.stdout], [], [], 30)[0], "the workers outlive the kill"
+        assert process.stdout.read() == b""
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.stdout.close()
         process.wait()
-    assert process.returncode == -signal.SIGKILL
+
+
+def _start(out: Path) -> subprocess.Popen:
+    code = (
+        "import pathlib, sys\n"
+        "from tiny import tiny_table\n"
+        "from gadc.experiments.runner import execute, plan\n"
+        f"tasks = plan(tiny_table(runs={ENDLESS}), [], rows=None, cells=None, runs=None)\n"
+        "for _ in execute(tasks, pathlib.Path(sys.argv[1]), jobs=2): pass\n"
+    )
+    paths = os.pathsep.join(path for path in sys.path if path)
+    return subprocess.Popen(
+        [sys.executable, "-c", code, str(out)],
+        env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        start_new_session=True,  # a group of its own, so that nothing is left behind if this fails
+    )
 
 
 def test_resume_after_a_torn_line_equals_uninterrupted(tmp_path):

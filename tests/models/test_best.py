@@ -48,7 +48,7 @@ def test_it_is_the_candidate_itself():
 def test_bad_candidates_are_refused_at_once():
     with pytest.raises(ValueError, match="candidates must hold at least one model, got none"):
         make_model("best", candidates=[])
-    with pytest.raises(ValueError, match="name must be one of .*, got 'oracle'"):
+    with pytest.raises(ValueError, match=r"name must be one of .*, got 'oracle'"):
         make_model("best", candidates=[{"model": "oracle"}])
     with pytest.raises(ValueError, match="epochs must be"):
         make_model("best", candidates=[{"model": "mlp", "epochs": 0}])

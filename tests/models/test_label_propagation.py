@@ -40,5 +40,5 @@ def test_unlabelled_nodes_are_allowed():
 
 
 def test_bad_settings():
-    with pytest.raises(ValueError, match="lam must be finite and >= 0, got -1.0"):
+    with pytest.raises(ValueError, match=r"lam must be finite and >= 0, got -1.0"):
         LabelPropagation(lam=-1.0)

@@ -42,7 +42,6 @@ def test_fit_gives_scores_of_all_nodes(model):
     assert isinstance(fitted, Fitted)
     assert fitted.logits.shape == (30, 3)
     assert not fitted.logits.requires_grad
-    assert not fitted.module.training
 
 
 def test_scores_on_the_training_graph_are_the_logits(model):

@@ -51,7 +51,7 @@ class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
         if self.graph_ is not None and self.graph_.num_nodes != num_rows:
             raise ValueError(
                 f"{type(self).__name__}: the graph of fit has {self.graph_.num_nodes} nodes, so X must have "
-                f"one row for each of them, got {num_rows} rows; for other nodes pass their graph as adjacency."
+                f"one row for each of them, got {num_rows}; for other nodes pass their graph as adjacency."
             )
         return self.graph_
 

@@ -25,11 +25,11 @@ from gadc.models import Fitted, MLPModel
 class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
     """A linear model or an MLP on features denoised over a graph (Algorithm 1 of the GADC paper).
 
-    Transductive, as scikit-learn's `LabelPropagation`: `fit` sees the features of all nodes, and the labels of
-    some. Unlabelled is -1 (in text also "-1", None or NaN). The graph is given as for `GADCTransformer`; without
-    one this is the head on the features alone. A stratified part of the labelled nodes chooses the epoch and
-    is not trained on; every class keeps at least one node for training, so a part of a handful of labels may be
-    empty, and then the last epoch is taken.
+    Transductive, as scikit-learn's `LabelPropagation`: `fit` sees the features of all nodes and the labels of
+    some. Unlabelled is -1, None or NaN (and "-1" in text). The graph is given as for `GADCTransformer`;
+    without one this is the head on the features alone. A stratified part of the labelled nodes chooses the
+    epoch and is not trained on. Every class keeps a node for training, so with a handful of labels that part
+    may be empty; the last epoch is taken then.
 
     Args:
         adjacency: The graph, unless `fit` is given one.
@@ -149,11 +149,13 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
             adjacency: The graph of these rows, if it is another one.
         """
         scores = self._scores(X, adjacency)  # first, since it checks that there are classes
-        return self.classes_[scores.argmax(1).numpy()]
+        predicted: NDArray[Any] = self.classes_[scores.argmax(1).numpy()]
+        return predicted
 
     def predict_proba(self, X: Any, adjacency: Any = None) -> NDArray[Any]:
         """Probability of each class in the order of `classes_`, with the arguments of `predict`."""
-        return np.exp(self.predict_log_proba(X, adjacency))
+        probabilities: NDArray[Any] = np.exp(self.predict_log_proba(X, adjacency))
+        return probabilities
 
     def predict_log_proba(self, X: Any, adjacency: Any = None) -> NDArray[Any]:
         """Logarithm of the probabilities."""
@@ -205,8 +207,8 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         fitted = model.fit(data, seed=int(rng.randint(2**31 - 1)))
         trained = fitted.trained
         self._say(
-            f"took epoch {trained.epoch}: {validation.sum()} validation nodes, log-loss {trained.val_loss:.4f}, "
-            f"accuracy {trained.val_accuracy:.1f} %"
+            f"took epoch {trained.epoch}: log-loss {trained.val_loss:.4f} and accuracy "
+            f"{trained.val_accuracy:.1f} % on {validation.sum()} validation nodes"
         )
         return fitted
 

@@ -11,29 +11,30 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 
+def is_sparse(X: Any) -> bool:
+    """Whether X is a SciPy sparse matrix or array."""
+    return bool(sparse.issparse(X))
+
+
 def to_tensor(X: Any) -> Tensor:
     """A validated matrix as a dense tensor; it shares the memory of a NumPy array where that is possible."""
-    dense = X.toarray() if sparse.issparse(X) else X
+    dense = X.toarray() if is_sparse(X) else X
     # torch wants neither negative strides nor read-only memory
     return torch.from_numpy(np.require(dense, requirements=["C_CONTIGUOUS", "WRITEABLE"]))
 
 
 def graph_of(owner: str, adjacency: Any, num_nodes: int) -> Data:
     """The edges of a square matrix of weights >= 0, dense or sparse; stored zeros are no edges."""
-    if sparse.issparse(adjacency):
-        matrix = sparse.coo_array(adjacency)
-    else:
-        dense = np.asarray(adjacency)
-        if dense.ndim != 2:
-            raise ValueError(
-                f"{owner}: adjacency must be a square matrix (dense or SciPy sparse), got shape {dense.shape}."
-            )
-        matrix = sparse.coo_array(dense)
-    if matrix.dtype.kind not in "biuf":
-        raise TypeError(f"{owner}: adjacency must hold numbers, got {matrix.dtype}.")
+    if not is_sparse(adjacency):
+        adjacency = np.asarray(adjacency)
+    if adjacency.ndim != 2:
+        raise ValueError(f"{owner}: adjacency must be a square matrix, got shape {adjacency.shape}.")
+    if adjacency.dtype.kind not in "biuf":
+        raise TypeError(f"{owner}: adjacency must hold numbers, got {adjacency.dtype}.")
+    matrix = sparse.coo_array(adjacency)
     if matrix.shape != (num_nodes, num_nodes):
         raise ValueError(
-            f"{owner}: adjacency must have shape {(num_nodes, num_nodes)}, one row and one column a row of X, "
+            f"{owner}: adjacency must have shape {(num_nodes, num_nodes)}, as X has that many rows, "
             f"got {matrix.shape}. (Cross-validation that cuts rows cuts graphs, too: see NodeClassifier.)"
         )
     matrix.sum_duplicates()

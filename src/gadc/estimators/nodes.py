@@ -26,7 +26,7 @@ class NodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
 
     `fit(nodes, y)` hides all other labels (-1) and fits the estimator on all features; `predict(nodes)`
     predicts all nodes and returns those asked for. So `GridSearchCV(NodeClassifier(clf, X), grid)` with
-    `fit(labelled, y[labelled])` never shows a model the labels it is scored on, nor takes a node from the graph.
+    `fit(labelled, y[labelled])` never shows a model the labels it is scored on, nor cuts the graph.
 
     Args:
         estimator: A classifier that reads -1 as unlabelled, its graph in its constructor: `GADCClassifier`, a
@@ -61,12 +61,12 @@ class NodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         """Class of each node in X."""
         return self._ask("predict", X)
 
-    @_has("predict_proba")
+    @_has("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probability of each class for each node in X."""
         return self._ask("predict_proba", X)
 
-    @_has("decision_function")
+    @_has("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores of the nodes in X."""
         return self._ask("decision_function", X)
@@ -77,7 +77,7 @@ class NodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         return answers
 
     def _nodes(self, X: Any) -> NDArray[np.int64]:
-        nodes = column_or_1d(X)
+        nodes: NDArray[Any] = column_or_1d(X)
         count = np.shape(self.features)[0]
         if nodes.dtype.kind not in "iu":
             raise TypeError(f"NodeClassifier: X must hold node numbers (integers), got {nodes.dtype}.")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gadc.estimators.base import DiffusionEstimator
-from gadc.estimators.graph_input import to_tensor
+from gadc.estimators.graph_input import is_sparse, to_tensor
 
 _FLOATS = [np.float64, np.float32]
 
@@ -92,7 +91,7 @@ class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
         graph = self._graph_for(adjacency, X.shape[0])
         out = self._aggregate(to_tensor(X), graph, check_convergence=True).numpy()
-        return type(X)(out) if sparse.issparse(X) else out
+        return type(X)(out) if is_sparse(X) else out
 
     def fit_transform(self, X: Any, y: Any = None, adjacency: Any = None) -> Any:
         """S X on the graph given here or to the constructor."""

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.connection
+import os
+import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
@@ -82,9 +85,7 @@ def _results(tasks: list[Task], jobs: int) -> Iterator[Result]:
             yield from task()
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=torch.set_num_threads, initargs=(1,)
-    ) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker) as pool:
         waiting: set[Future[list[Result]]] = set()
         queue = iter(tasks)
         try:
@@ -102,3 +103,16 @@ def _results(tasks: list[Task], jobs: int) -> Iterator[Result]:
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _start_worker() -> None:
+    """One thread a process; and no worker outlives a parent that was killed."""
+    torch.set_num_threads(1)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
+
+
+def _follow(sentinel: int) -> None:
+    multiprocessing.connection.wait([sentinel])
+    os._exit(1)
