@@ -78,6 +78,8 @@ def train(
         val_labels: Labels of the validation nodes.
         settings: Optimiser and model selection.
     """
+    if settings.selection != "last" and not len(val_labels):
+        raise ValueError(f"train: selection {settings.selection!r} needs validation nodes, got none.")
     optimizer = torch.optim.Adam(module.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
     best_score, best_state = -math.inf, copy.deepcopy(module.state_dict())
     best = (-1, math.nan, math.nan)
@@ -91,6 +93,8 @@ def train(
         optimizer.step()
         losses.append(loss.item())
         val_loss, val_accuracy = _validate(module, val_scores, val_labels)
+        if math.isnan(val_loss):  # `argmax` names a class even among NaN
+            val_accuracy = math.nan
         accuracies.append(val_accuracy)
         score = {"val-acc": val_accuracy, "val-loss": -val_loss, "last": float(epoch)}[settings.selection]
         if score > best_score:  # NaN is never better

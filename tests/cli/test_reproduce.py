@@ -1,14 +1,13 @@
 """`gadc reproduce` and `gadc report`, run as a user runs them."""
 
 import json
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 from tiny import BROKEN, tiny_table
 from typer.testing import CliRunner
 
-from gadc.cli import app, main
+from gadc.cli import app, main, reproduction
 from gadc.experiments.results import read_results
 from gadc.experiments.spec import load_table, table_names
 
@@ -25,9 +24,8 @@ def tables(monkeypatch, tmp_path):
             raise ValueError(f"load_table: name must be one of {', '.join(known)}, got {name!r}.")
         return known[name]
 
-    commands = import_module("gadc.cli.reproduce")  # in the package, the name is that of the command
-    monkeypatch.setattr(commands, "load_table", load)
-    monkeypatch.setattr(commands, "table_names", lambda: sorted(known))
+    monkeypatch.setattr(reproduction, "load_table", load)
+    monkeypatch.setattr(reproduction, "table_names", lambda: sorted(known))
     monkeypatch.chdir(tmp_path)
     return known
 
@@ -142,8 +140,8 @@ def test_a_failed_run_gives_exit_code_1_and_its_reason(tables):
     ("args", "message"),
     [
         (["nowhere"], "name must be one of tiny, got 'nowhere'"),
-        (["tiny", "--rows", "gat"], "row must be one of gadc, mlp, paper, got 'gat'"),
-        (["tiny", "--cells", "cora"], "cell must be one of clean, noisy, got 'cora'"),
+        (["tiny", "--rows", "gat"], "--rows must be among gadc, mlp, paper, got 'gat'"),
+        (["tiny", "--cells", "cora"], "--cells must be among clean, noisy, got 'cora'"),
         (["tiny", "--runs", "0"], "--runs"),
         (["tiny", "--jobs", "0"], "--jobs"),
     ],

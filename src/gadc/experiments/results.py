@@ -21,15 +21,22 @@ def append_result(path: Path, result: Result) -> None:
     """Add one line; the file never holds half a line between two whole ones."""
     path.parent.mkdir(parents=True, exist_ok=True)
     line = json.dumps(result, sort_keys=True, ensure_ascii=False) + "\n"
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    # A kill may have cut the last line short: end it, so that it alone is lost.
+    content = (("\n" if _is_torn(path) else "") + line).encode()
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
-        # A kill may have cut the last line short: end it, so that it alone is lost.
-        size = os.fstat(descriptor).st_size
-        torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-        os.write(descriptor, (("\n" if torn else "") + line).encode())
+        os.write(descriptor, content)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _is_torn(path: Path) -> bool:
+    if not path.exists() or path.stat().st_size == 0:
+        return False
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) != b"\n"
 
 
 def read_results(path: Path) -> list[Result]:
@@ -65,11 +72,11 @@ def derive_seed(*parts: str | int) -> int:
 def _lines(path: Path) -> Iterator[Result]:
     if not path.exists():
         return
-    with path.open(encoding="utf-8") as file:
+    with path.open("rb") as file:
         for line in file:
             try:
                 result = json.loads(line)
-            except json.JSONDecodeError:  # a line that a kill cut short: that run is done again
+            except ValueError:  # no JSON or no UTF-8: a line that a kill cut short: that run is done again
                 continue
             if isinstance(result, dict) and "settings_hash" in result:
                 yield result

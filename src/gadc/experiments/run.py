@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import platform
-import resource
 import sys
 import time
 import traceback
@@ -72,7 +72,7 @@ def prepare(table: Table, cell: Cell, run: int) -> Data:
     return data
 
 
-def _measure(table: Table, row: Row, cell: Cell, run: int, seed: int) -> dict[str, float]:
+def _measure(table: Table, row: Row, cell: Cell, run: int, seed: int) -> dict[str, float | None]:
     if row.measure is not None:
         return {"test": MEASURES[row.measure](prepare(table, cell, run), seed, **row.settings_in(cell.name))}
     if row.model is None:
@@ -84,19 +84,19 @@ def _measure(table: Table, row: Row, cell: Cell, run: int, seed: int) -> dict[st
         warnings.simplefilter("ignore", NearZeroRowSumWarning)
         fitted = model.fit(data, seed=seed)
     return {
-        "val": round(fitted.trained.val_accuracy, 4),
+        "val": None if math.isnan(fitted.trained.val_accuracy) else round(fitted.trained.val_accuracy, 4),
         "test": round(accuracy(fitted.logits[data.test_mask], data.y[data.test_mask]), 4),
         "epoch": fitted.trained.epoch,
     }
 
 
-_last: tuple[tuple[str, str, int], Data] | None = None
+_last: tuple[tuple[str, Cell, int], Data] | None = None
 
 
 def _cached(table: Table, cell: Cell, run: int) -> Data:
     """The rows of one cell and run come one after another: keep their common data, and no more than that."""
     global _last  # one worker process, one thread
-    key = (table.name, cell.name, run)
+    key = (table.name, cell, run)
     if _last is None or _last[0] != key:
         _last = None  # free the old one first
         _last = (key, prepare(table, cell, run))
@@ -118,6 +118,10 @@ def _versions() -> dict[str, str]:
 
 
 def _peak_megabytes() -> int:
-    """Highest memory of this process so far."""
+    """Highest memory of this process so far; 0 on systems that do not tell."""
+    try:
+        import resource
+    except ImportError:
+        return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(peak / (2**20 if sys.platform == "darwin" else 2**10))

@@ -42,7 +42,7 @@ class Summary:
     @property
     def gap_in_errors(self) -> float | None:
         """The gap in standard errors of the difference; None where one side has no spread to judge by."""
-        if self.gap is None or self.std is None or self.paper_std is None:
+        if self.gap is None or self.std is None or self.paper_std is None or self.runs < 2:
             return None
         error = math.sqrt(self.std**2 / self.runs + self.paper_std**2 / self.paper_runs)
         return self.gap / error if error > 0 else None

@@ -96,7 +96,7 @@ class HeadSettings(Model):
                 dropout=self.dropout,
                 input_dropout=self.input_dropout,
                 init=self.init,
-            )
+            ).to(features.dtype)
             trained = train(
                 head,
                 lambda: head(train_rows),

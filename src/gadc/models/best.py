@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,10 +32,14 @@ class BestOf(Model):
     def fit(self, data: Data, *, seed: int = 0) -> Fitted:
         """Fit them all on the same data."""
         fitted = [model.fit(data, seed=seed) for model in self._models()]
-        return max(fitted, key=lambda one: one.trained.val_accuracy)
+        return max(fitted, key=lambda one: _rank(one.trained.val_accuracy))
 
     def _models(self) -> list[Model]:
         return [
             self.make(one["model"], **{name: value for name, value in one.items() if name != "model"})
             for one in self.candidates
         ]
+
+
+def _rank(val_accuracy: float) -> float:
+    return -math.inf if math.isnan(val_accuracy) else val_accuracy  # a model that diverged is never best
