@@ -163,6 +163,8 @@ class GADCConv(nn.Module):
         self.linear.reset_parameters()
         self._aggregated = None
 
+    # The compiler cannot trace sparse products.
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         """Diffuse, then map; a map to fewer columns goes first, as S (X W) = (S X) W."""
         inputs = x, edge_index, edge_weight

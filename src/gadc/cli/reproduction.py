@@ -178,11 +178,10 @@ def _known(wanted: list[str] | None, names: list[str]) -> list[str] | None:
 
 
 def _check_names(what: str, wanted: list[str] | None, names: list[str]) -> None:
-    unknown = [name for name in wanted or [] if name not in names]
+    unknown = ", ".join(repr(name) for name in wanted or [] if name not in names)
     if unknown:
-        raise ValueError(
-            f"reproduce: --{what} must be among {', '.join(dict.fromkeys(names))}, got {', '.join(map(repr, unknown))}."
-        )
+        known = ", ".join(dict.fromkeys(names))
+        raise ValueError(f"reproduce: --{what} must be among {known}, got {unknown}.")
 
 
 def _selected(results: Iterable[Result], runs: int | None) -> list[Result]:

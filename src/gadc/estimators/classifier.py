@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from gadc.estimators.base import DiffusionEstimator
 from gadc.estimators.graph_input import to_tensor
 from gadc.estimators.labels import known_labels, validation_split
 from gadc.models import Fitted, MLPModel
+from gadc.validation import check_choice
 
 
 class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
@@ -58,6 +60,8 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         log_loss_: Cross-entropy on the validation part at the chosen epoch; NaN if there is no such part.
         validation_score_: Accuracy there, between 0 and 1.
         epoch_: The chosen epoch, counted from 0.
+        scale_: Median row norm of S X in `fit`. The head sees S X divided by it, so that units of X, λ and
+            row normalisation do not change how fast and how far the head is trained.
         graph_: The graph of `fit` as a PyTorch Geometric `Data`, or None.
         head_: The trained module.
         n_features_in_: Number of features.
@@ -81,7 +85,7 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         head: str = "linear",
         hidden: int = 64,
         dropout: float = 0.0,
-        lr: float = 0.01,
+        lr: float = 0.05,
         weight_decay: float = 5e-4,
         epochs: int = 200,
         selection: str = "val-loss",
@@ -118,10 +122,7 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
             adjacency: The graph; overrides the constructor's.
         """
         self._check_diffusion()
-        if not 0 <= self.validation_fraction < 1:
-            raise ValueError(
-                f"GADCClassifier: validation_fraction must lie in [0, 1), got {self.validation_fraction!r}."
-            )
+        model = self._head_model()
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float32)
         known, labels = known_labels(type(self).__name__, y, X)
         rng = check_random_state(self.random_state)
@@ -133,7 +134,8 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         codes = np.full(X.shape[0], -1, dtype=np.int64)
         self.classes_, codes[known] = np.unique(labels, return_inverse=True)
         self.graph_ = graph
-        fitted = self._fit_head(features, codes, rng)
+        self.scale_ = _median_norm(features)
+        fitted = self._fit_head(model, features / self.scale_, codes, rng)
         self.head_ = fitted.module
         self.epoch_ = fitted.trained.epoch
         self.log_loss_ = fitted.trained.val_loss
@@ -186,17 +188,28 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         model: GADCClassifier = saving.load(cls, path)
         return model
 
-    def _fit_head(self, features: Tensor, codes: NDArray[np.int64], rng: np.random.RandomState) -> Fitted:
-        train, validation = validation_split(codes, self.validation_fraction, rng)
-        model = MLPModel(
+    def _head_model(self) -> MLPModel:
+        check_choice("GADCClassifier", self.head, "head", ("linear", "mlp"))
+        if not 0 <= self.validation_fraction < 1:
+            raise ValueError(
+                f"GADCClassifier: validation_fraction must lie in [0, 1), got {self.validation_fraction!r}."
+            )
+        return MLPModel(
             head=self.head,
             hidden=self.hidden,
             dropout=self.dropout,
             lr=self.lr,
             weight_decay=self.weight_decay,
             epochs=self.epochs,
-            selection=self.selection if validation.any() else "last",
+            selection=self.selection,
         )
+
+    def _fit_head(
+        self, model: MLPModel, features: Tensor, codes: NDArray[np.int64], rng: np.random.RandomState
+    ) -> Fitted:
+        train, validation = validation_split(codes, self.validation_fraction, rng)
+        if not validation.any():
+            model = replace(model, selection="last")
         data = Data(
             x=features,
             y=torch.from_numpy(codes),
@@ -218,7 +231,7 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         graph = self._graph_for(adjacency, X.shape[0])
         features = self._aggregate(to_tensor(X), graph, check_convergence=False)
         with torch.no_grad():
-            scores: Tensor = self.head_(features)
+            scores: Tensor = self.head_(features / self.scale_)
         return scores
 
     def _say(self, message: str) -> None:
@@ -229,3 +242,10 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _median_norm(features: Tensor) -> float:
+    """Of the rows that are not zero; the median, as a few rows may be huge (see `gadc.rows`)."""
+    norms = torch.linalg.vector_norm(features, dim=1)
+    norms = norms[norms > 0]
+    return float(norms.median()) if len(norms) else 1.0

@@ -13,7 +13,7 @@ from gadc import persistence
 from gadc.estimators.graph_input import adjacency_of
 from gadc.heads import build_head
 
-_SCALARS = ("n_features_in_", "epoch_", "log_loss_", "validation_score_")
+_SCALARS = ("n_features_in_", "scale_", "epoch_", "log_loss_", "validation_score_")
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
