@@ -75,7 +75,8 @@ class LinearOperator:
         columns = dense if dense.ndim == 2 else dense.unsqueeze(1)
         out = spmm(self.pattern, self.values, columns)
         if self.left is not None and self.right is not None:
-            if self._is_wide and columns.shape[1] > 1:
+            # Folding costs as much as a product with n columns, so a few columns are not worth it.
+            if self._is_wide and 4 * columns.shape[1] >= self.shape[0]:
                 out = torch.addmm(out, self._folded, columns)
             else:
                 out = torch.addmm(out, self.left, self.right.T @ columns)
