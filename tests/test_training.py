@@ -34,14 +34,17 @@ class Scripted(nn.Module):
         return torch.stack([margins, torch.zeros(2)], dim=1)
 
 
-def _train(script, selection):
+def _train(script, selection, *, patience=None):
     module = Scripted(script)
-    settings = Training(epochs=len(script), selection=selection)
+    settings = Training(epochs=len(script), selection=selection, patience=patience)
     labels = torch.zeros(2, dtype=torch.int64)
     return module, train(module, module.train_scores, module.val_scores, labels[:1], labels, settings)
 
 
-@pytest.mark.parametrize(("selection", "epoch"), [("val-acc", 2), ("val-loss", 3), ("last", 5)])
+@pytest.mark.parametrize(
+    ("selection", "epoch"),
+    [("val-acc", 2), ("val-loss", 3), ("val-last", 3), ("val-both", 3), ("window", 5), ("last", 5)],
+)
 def test_selection_keeps_its_epoch(selection, epoch):
     module, trained = _train(SCRIPT, selection)
     assert trained.epoch == epoch
@@ -73,7 +76,90 @@ def test_training_and_evaluation_take_turns():
     assert module.modes == [("train", True, True), ("val", False, False)] * 2
 
 
-@pytest.mark.parametrize("selection", ["val-acc", "val-loss"])
+@pytest.mark.parametrize(
+    ("script", "epoch"),
+    [
+        ([(1.0, -1.0), (0.9, 0.1), (0.01, 0.01), (3.0, -3.0)], 1),  # nothing better after 1
+        ([(1.0, -1.0), (3.0, -0.5), (0.01, 0.01)], 2),  # accuracy alone rises, the loss does not fall
+        ([(0.01, 0.01), (3.0, -0.5)], 1),  # the loss alone falls
+        ([(1.0, 1.0), (1.0, 1.0)], 0),  # a tie is no event
+    ],
+)
+def test_val_last_takes_the_last_event_of_either_figure(script, epoch):
+    assert _train(script, "val-last")[1].epoch == epoch
+
+
+@pytest.mark.parametrize(
+    ("script", "epoch"),
+    [
+        ([(1.0, 1.0), (1.0, 1.0)], 1),  # a tie will do
+        ([(0.01, 0.01), (3.0, -0.5)], 0),  # a lower loss at a lower accuracy
+        ([(3.0, -0.5), (0.01, 0.01)], 0),  # a higher accuracy at a higher loss
+        ([(0.1, 0.1), (3.0, -0.5), (0.3, 0.3)], 0),  # 2 beats 0, which is kept, but not the loss of 1
+        ([(0.1, 0.1), (3.0, -0.5), (0.9, 0.9)], 2),
+    ],
+)
+def test_val_both_wants_both_figures_at_once(script, epoch):
+    assert _train(script, "val-both")[1].epoch == epoch
+
+
+def _flat(*margins):
+    return [(margin, margin) for margin in margins]
+
+
+@pytest.mark.parametrize(
+    ("margins", "epochs"),
+    [
+        ([0.0] * 30, 30),  # equal to the mean is not above it
+        ([1.0] * 15 + [0.9] + [1.0] * 9, 16),
+        ([1.0] * 10 + [0.5, 1.0, 1.0], 13),  # too early, at epochs up to 10
+        ([1.0] * 11 + [0.5, 1.0, 1.0], 12),
+        ([2.0] * 5 + [0.0] * 15, 12),  # the mean is that of the ten before, not of the last one
+        ([0.0] * 9 + [2.0] * 5 + [1.9] * 8, 20),
+    ],
+)
+def test_window_stops_above_the_mean_of_the_ten_epochs_before(margins, epochs):
+    module, trained = _train(_flat(*margins), "window")
+    assert len(trained.train_losses) == epochs
+    assert trained.epoch == int(module.step) == epochs - 1
+
+
+@pytest.mark.parametrize(
+    ("selection", "script", "epochs"),
+    [
+        ("val-loss", _flat(1, 2, 1, 3, 1, 1, 4), 6),  # progress at 1 and 3, idle at 4 and 5
+        ("val-acc", _flat(1, 2, 3, 4), 3),  # accuracy stays, whatever the loss does
+        ("val-last", [(-1, -1), (-2, 0.1), (-1, -0.5), (-3, -3), (-3, -3), (9, 9)], 5),
+        ("val-both", [(0.2, 0.2), (0.1, 0.1), (3, -0.5), (1, -9), (1, -9), (9, 9)], 5),
+        ("val-loss", [NAN] * 3 + _flat(1), 2),
+    ],
+)
+def test_patience_ends_training(selection, script, epochs):
+    _, trained = _train([tuple(map(float, pair)) for pair in script], selection, patience=2)
+    assert len(trained.train_losses) == epochs
+
+
+def test_parameter_groups_reach_the_optimiser():
+    module = nn.Sequential(nn.Linear(1, 2, bias=False), nn.Linear(2, 2, bias=False))
+    with torch.no_grad():
+        for layer in module:
+            layer.weight.fill_(1.0)
+    groups = [
+        {"params": module[0].parameters()},
+        {"params": module[1].parameters(), "weight_decay": 0.0},
+    ]
+    labels = torch.tensor([0])
+
+    def scores():
+        return 0.0 * module(torch.ones(1, 1))
+
+    settings = Training(lr=0.25, weight_decay=0.1, epochs=1, selection="last")
+    train(module, scores, scores, labels, labels, settings, parameters=groups)
+    assert module[0].weight.detach() == pytest.approx(torch.full((2, 1), 0.75), rel=1e-5)
+    assert torch.equal(module[1].weight.detach(), torch.ones(2, 2))
+
+
+@pytest.mark.parametrize("selection", ["val-acc", "val-loss", "val-last", "val-both"])
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_a_loss_that_is_not_a_number_never_wins(selection, place):
     """Where scores are NaN, `argmax` still names a class, so their accuracy alone would tell nothing."""
@@ -84,7 +170,7 @@ def test_a_loss_that_is_not_a_number_never_wins(selection, place):
     assert math.isfinite(trained.val_loss)
 
 
-@pytest.mark.parametrize("selection", ["val-acc", "val-loss"])
+@pytest.mark.parametrize("selection", ["val-acc", "val-loss", "val-last", "val-both"])
 def test_without_any_number_the_first_weights_are_kept(selection):
     module, trained = _train([NAN, NAN], selection)
     assert trained.epoch == -1
@@ -126,6 +212,9 @@ def test_accuracy():
         ({"lr": 0.0}, "lr must be finite and > 0, got 0.0"),
         ({"weight_decay": -1.0}, "weight_decay must be finite and >= 0, got -1.0"),
         ({"epochs": 0}, "epochs must be a whole number >= 1, got 0"),
+        ({"patience": 0}, "patience must be a whole number >= 1, got 0"),
+        ({"patience": 5, "selection": "last"}, "patience needs a selection on validation nodes, got 'last'"),
+        ({"patience": 5, "selection": "window"}, "patience needs .*, got 'window'"),
         ({"selection": "best"}, "selection must be one of .*, got 'best'"),
     ],
 )
@@ -135,4 +224,4 @@ def test_bad_settings(settings, message):
 
 
 def test_all_selections_are_tested():
-    assert set(SELECTIONS) == {"val-acc", "val-loss", "last"}
+    assert set(SELECTIONS) == {"val-acc", "val-loss", "val-last", "val-both", "window", "last"}

@@ -2,7 +2,12 @@
 
 "val-acc"    first epoch of the highest validation accuracy
 "val-loss"   epoch of the lowest validation cross-entropy
+"val-last"   last epoch at which the loss fell below, or the accuracy rose above, all earlier ones
+"val-both"   last epoch at which neither the loss nor the accuracy was worse than at any earlier one
+"window"     no selection, but stop once the loss exceeds the mean of the ten epochs before
 "last"       no selection
+
+The published baselines differ in that choice, and where features are noisy the figures differ by it.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -18,7 +24,8 @@ from torch.nn.functional import cross_entropy
 
 from gadc.validation import check_choice, check_count, check_number
 
-SELECTIONS = ("val-acc", "val-loss", "last")
+SELECTIONS = ("val-acc", "val-loss", "val-last", "val-both", "window", "last")
+WINDOW = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,18 +37,27 @@ class Training:
         weight_decay: Its L2 term.
         epochs: Full-batch steps.
         selection: Which epoch's weights are kept.
+        patience: Stop after so many epochs without an improvement of what is selected on (of either figure
+            where there are two); None runs all epochs.
     """
 
     lr: float = 0.01
     weight_decay: float = 5e-4
     epochs: int = 200
     selection: str = "val-acc"
+    patience: int | None = None
 
     def __post_init__(self) -> None:
         check_number("Training", self.lr, "lr", strict=True)
         check_number("Training", self.weight_decay, "weight_decay")
         check_count("Training", self.epochs, "epochs", low=1)
         check_choice("Training", self.selection, "selection", SELECTIONS)
+        if self.patience is not None:
+            check_count("Training", self.patience, "patience", low=1)
+            if self.selection in ("window", "last"):
+                raise ValueError(
+                    f"Training: patience needs a selection on validation nodes, got {self.selection!r}."
+                )
 
 
 @dataclass(frozen=True)
@@ -67,6 +83,8 @@ def train(
     train_labels: Tensor,
     val_labels: Tensor,
     settings: Training,
+    *,
+    parameters: list[dict[str, Any]] | None = None,
 ) -> Trained:
     """Train `module` in place and leave it in evaluation mode with the weights of the chosen epoch.
 
@@ -77,13 +95,19 @@ def train(
         train_labels: Their labels.
         val_labels: Labels of the validation nodes.
         settings: Optimiser and model selection.
+        parameters: Parameter groups of the optimiser, where they are not all treated alike.
     """
     if settings.selection != "last" and not len(val_labels):
         raise ValueError(f"train: selection {settings.selection!r} needs validation nodes, got none.")
-    optimizer = torch.optim.Adam(module.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
-    best_score, best_state = -math.inf, copy.deepcopy(module.state_dict())
-    best = (-1, math.nan, math.nan)
+    optimizer = torch.optim.Adam(
+        module.parameters() if parameters is None else parameters,
+        lr=settings.lr,
+        weight_decay=settings.weight_decay,
+    )
+    kept, kept_state = (-1, math.nan, math.nan), copy.deepcopy(module.state_dict())
+    lowest, highest, idle = math.inf, -math.inf, 0
     losses: list[float] = []
+    val_losses: list[float] = []
     accuracies: list[float] = []
     for epoch in range(settings.epochs):
         module.train()
@@ -95,14 +119,35 @@ def train(
         val_loss, val_accuracy = _validate(module, val_scores, val_labels)
         if math.isnan(val_loss):  # `argmax` names a class even among NaN
             val_accuracy = math.nan
+        val_losses.append(val_loss)
         accuracies.append(val_accuracy)
-        score = {"val-acc": val_accuracy, "val-loss": -val_loss, "last": float(epoch)}[settings.selection]
-        if score > best_score:  # NaN is never better
-            best_score, best_state = score, copy.deepcopy(module.state_dict())
-            best = (epoch, val_accuracy, val_loss)
-    module.load_state_dict(best_state)
+        keep, progress = _judge(settings.selection, val_loss, val_accuracy, lowest, highest)
+        if keep:
+            kept, kept_state = (epoch, val_accuracy, val_loss), copy.deepcopy(module.state_dict())
+        # NaN is neither lower nor higher.
+        lowest = val_loss if val_loss < lowest else lowest
+        highest = val_accuracy if val_accuracy > highest else highest
+        idle = 0 if progress else idle + 1
+        if idle == settings.patience or (settings.selection == "window" and _rises(val_losses)):
+            break
+    module.load_state_dict(kept_state)
     module.eval()
-    return Trained(*best, losses, accuracies)
+    return Trained(*kept, losses, accuracies)
+
+
+def _judge(selection: str, loss: float, accuracy: float, lowest: float, highest: float) -> tuple[bool, bool]:
+    """Whether an epoch is kept, and whether it renews the patience, given the best figures before it."""
+    if selection == "val-both":
+        good, right = loss <= lowest, accuracy >= highest
+        return good and right, good or right
+    better, righter = loss < lowest, accuracy > highest
+    keep = {"val-loss": better, "val-acc": righter, "val-last": better or righter}.get(selection, True)
+    return keep, keep
+
+
+def _rises(losses: list[float]) -> bool:
+    """Whether the last loss exceeds the mean of the window before it, once there is more than a window."""
+    return len(losses) > WINDOW + 1 and losses[-1] > sum(losses[-WINDOW - 1 : -1]) / WINDOW
 
 
 @torch.no_grad()

@@ -7,15 +7,29 @@ from __future__ import annotations
 
 from typing import Any
 
+from gadc.models.airgnn import AirGNN
+from gadc.models.appnp import APPNP
 from gadc.models.base import Fitted, Model
 from gadc.models.best import BestOf
 from gadc.models.gadc import GADC
+from gadc.models.gat import GAT
+from gadc.models.gcn import GCN
+from gadc.models.glp import GLP
+from gadc.models.irls import IRLS
 from gadc.models.label_propagation import LabelPropagation
 from gadc.models.mlp import MLPModel
+from gadc.models.s2gc import S2GC
 
 MODELS: dict[str, type[Model]] = {
     "gadc": GADC,
     "mlp": MLPModel,
+    "gcn": GCN,
+    "gat": GAT,
+    "appnp": APPNP,
+    "glp": GLP,
+    "s2gc": S2GC,
+    "irls": IRLS,
+    "airgnn": AirGNN,
     "label-propagation": LabelPropagation,
     "best": BestOf,
 }
@@ -30,4 +44,20 @@ def make_model(name: str, **settings: Any) -> Model:
     return MODELS[name](**settings)
 
 
-__all__ = ["GADC", "MODELS", "BestOf", "Fitted", "LabelPropagation", "MLPModel", "Model", "make_model"]
+__all__ = [
+    "APPNP",
+    "GADC",
+    "GAT",
+    "GCN",
+    "GLP",
+    "IRLS",
+    "MODELS",
+    "S2GC",
+    "AirGNN",
+    "BestOf",
+    "Fitted",
+    "LabelPropagation",
+    "MLPModel",
+    "Model",
+    "make_model",
+]

@@ -5,15 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from gadc.heads import build_head
-from gadc.rows import NORMALIZATIONS
+from gadc.operators import LinearOperator
+from gadc.rows import NORMALIZATIONS, normalize_rows
 from gadc.training import Trained, Training, train
-from gadc.validation import check_choice
+from gadc.transitions import Plain
+from gadc.validation import check_choice, check_count, check_features
 
 
 @dataclass(frozen=True)
@@ -106,3 +109,110 @@ class HeadSettings(Model):
                 self._training(),
             )
         return head, trained
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiffuseFirst(HeadSettings):
+    """Models that diffuse the features once and train a head on them."""
+
+    @abstractmethod
+    def aggregate(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        """The diffused features, differentiable in `x` and `edge_weight`."""
+
+    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
+        """Diffuse once, then train the head on the rows of the split."""
+        with torch.no_grad():
+            features = self.aggregate(data.x, data.edge_index, data.edge_weight)
+        module, trained = self._fit_head(features, data, seed)
+
+        def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+            out: Tensor = module(self.aggregate(x, edge_index, edge_weight))
+            return out
+
+        with torch.no_grad():
+            logits = module(features)
+        return Fitted(logits, trained, module, scores)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphModel(Model):
+    """What the models share that pass over the whole graph in every epoch.
+
+    Args:
+        normalize: Row normalisation of the features, as in `HeadSettings`.
+        hidden: Width of the hidden layers.
+        dropout: Probability of dropout.
+        lr: Learning rate.
+        weight_decay: L2 term.
+        epochs: Training steps at most.
+        selection: Model selection, see `gadc.training`.
+        patience: Epochs without improvement after which training stops; None runs them all.
+    """
+
+    normalize: str = "none"
+    hidden: int = 64
+    dropout: float = 0.5
+    lr: float = 0.01
+    weight_decay: float = 5e-4
+    epochs: int = 200
+    selection: str = "val-loss"
+    patience: int | None = None
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        check_choice(owner, self.normalize, "normalize", NORMALIZATIONS)
+        check_count(owner, self.hidden, "hidden", low=1)
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"{owner}: dropout must lie in [0, 1), got {self.dropout!r}.")
+        self._training()
+
+    @abstractmethod
+    def build(self, in_features: int, num_classes: int) -> nn.Module:
+        """An untrained module `(features, graph) -> scores of all nodes`."""
+
+    def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
+        """What the module sees of the edges: Â, unless the model says otherwise."""
+        return Plain()(x, edge_index, edge_weight)
+
+    def parameter_groups(self, module: nn.Module) -> list[dict[str, Any]] | None:
+        """Groups of the optimiser; None treats all parameters alike."""
+        return None
+
+    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
+        """Train on the whole graph; torch's global randomness is left as it was."""
+        with torch.no_grad():
+            features = self._features(data.x)
+            graph = self.graph(features, data.edge_index, data.edge_weight)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            module = self.build(features.shape[1], int(data.y.max()) + 1).to(features.dtype)
+            trained = train(
+                module,
+                lambda: module(features, graph)[data.train_mask],
+                lambda: module(features, graph)[data.val_mask],
+                data.y[data.train_mask],
+                data.y[data.val_mask],
+                self._training(),
+                parameters=self.parameter_groups(module),
+            )
+
+        def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+            features = self._features(x)
+            out: Tensor = module(features, self.graph(features, edge_index, edge_weight))
+            return out
+
+        with torch.no_grad():
+            logits = module(features, graph)
+        return Fitted(logits, trained, module, scores)
+
+    def _features(self, x: Tensor) -> Tensor:
+        return normalize_rows(check_features(type(self).__name__, x), self.normalize)
+
+    def _training(self) -> Training:
+        return Training(
+            lr=self.lr,
+            weight_decay=self.weight_decay,
+            epochs=self.epochs,
+            selection=self.selection,
+            patience=self.patience,
+        )

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
 from gadc.diffusion import neumann, polynomial, sgc
-from gadc.models.base import Fitted, HeadSettings
+from gadc.models.base import DiffuseFirst
 from gadc.rows import normalize_rows
 from gadc.transitions import Transition, make_transition
 from gadc.validation import check_choice
 
 
 @dataclass(frozen=True, kw_only=True)
-class GADC(HeadSettings):
+class GADC(DiffuseFirst):
     """Diffusion with a modified transition, then a head.
 
     Args:
@@ -69,20 +67,6 @@ class GADC(HeadSettings):
         operator = self._transition()(x if self.phi_from == "raw" else features, edge_index, edge_weight)
         theta = neumann(self.lam, self.num_steps) if self.series == "neumann" else sgc(self.num_steps)
         return polynomial(operator, features, theta, rtol=self.rtol)
-
-    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
-        """Diffuse once, then train the head on the rows of the split."""
-        with torch.no_grad():
-            features = self.aggregate(data.x, data.edge_index, data.edge_weight)
-        module, trained = self._fit_head(features, data, seed)
-
-        def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-            out: Tensor = module(self.aggregate(x, edge_index, edge_weight))
-            return out
-
-        with torch.no_grad():
-            logits = module(features)
-        return Fitted(logits, trained, module, scores)
 
     def _transition(self) -> Transition:
         special = {

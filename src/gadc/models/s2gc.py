@@ -1,0 +1,44 @@
+"""S²GC: the average of the first K diffusion steps, then a linear model.
+
+H. Zhu and Koniusz, "Simple Spectral Graph Convolution", ICLR 2021.
+
+    F = α X + (1-α)/K Σ_{k=1..K} Â^k X,    Z = F W + b
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from gadc.diffusion import polynomial, ssgc
+from gadc.models.base import DiffuseFirst
+from gadc.rows import normalize_rows
+from gadc.transitions import Plain
+
+
+@dataclass(frozen=True, kw_only=True)
+class S2GC(DiffuseFirst):
+    """Simple spectral graph convolution.
+
+    Args:
+        alpha: Share α of the features themselves.
+        num_steps: Steps K.
+    """
+
+    alpha: float = 0.05
+    num_steps: int = 16
+    lr: float = 0.2
+    weight_decay: float = 1e-5
+    epochs: int = 100
+    selection: str = "val-loss"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        ssgc(self.alpha, self.num_steps)
+
+    def aggregate(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        """F of the normalised features, differentiable in `x` and `edge_weight`."""
+        features = normalize_rows(x, self.normalize)
+        operator = Plain()(features, edge_index, edge_weight)
+        return polynomial(operator, features, ssgc(self.alpha, self.num_steps))
