@@ -63,7 +63,7 @@ def drop(x: Tensor, probability: float) -> Tensor:
     words = torch.randint(-(2**63), 2**63 - 1, (x.numel() // 4 + 1,), dtype=torch.int64, device=x.device)
     bits = words.view(torch.int16)[: x.numel()].view(x.shape)
     keep = bits >= min(round(probability * 65536), 65535) - 32768
-    return x * keep * (1 / (1 - probability))
+    return x * keep.to(x.dtype).mul_(1 / (1 - probability))
 
 
 def build_head(
