@@ -7,13 +7,19 @@ from typing import Annotated
 import typer
 
 from gadc.cli import data
+from gadc.cli.denoise import denoise
+from gadc.cli.edges import edges
+from gadc.cli.evaluate import evaluate
+from gadc.cli.fit import fit
+from gadc.cli.inspect import inspect
+from gadc.cli.predict import predict
 from gadc.cli.reproduce import report, reproduce
 from gadc.version import __version__
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Graph Adversarial Diffusion Convolution.")
 app.add_typer(data.app, name="data")
-app.command()(reproduce)
-app.command()(report)
+for command in (inspect, denoise, fit, predict, evaluate, edges, reproduce, report):
+    app.command()(command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,14 +1,15 @@
 """`gadc data`: list, describe, get and verify the named data sets."""
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from gadc.cli import own_graph as own
+from gadc.cli.bundles import spread
+from gadc.cli.output import AsJson, print_facts, print_json, text
 
 if TYPE_CHECKING:
     from gadc.datasets import Card
@@ -20,7 +21,6 @@ Name = Annotated[str, typer.Argument(help="Name of a data set, as `gadc data lis
 DataDir = Annotated[
     Path | None, typer.Option("--data-dir", help="Folder with raw files; the default is GADC_DATA.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command("list")
@@ -44,19 +44,21 @@ def list_(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         for name, entry in REGISTRY.items()
     ]
     if as_json:
-        return _print_json(rows)
+        return print_json(rows)
     table = Table(box=None)
     columns = ("name", "nodes", "features", "classes", "edges", "here", "splits")
     for column in columns:
         numeric = column in ("nodes", "features", "classes", "edges")
         table.add_column(column, justify="right" if numeric else "left", no_wrap=column != "splits")
     for row in rows:
-        table.add_row(*(_text(row[column]) for column in columns))
+        table.add_row(*(text(row[column]) for column in columns))
     Console().print(table)
 
 
 @app.command()
+@spread
 def info(
+    mine: own.OwnGraph,
     name: Annotated[
         str | None, typer.Argument(help="Name of a data set, or none with a graph of your own.")
     ] = None,
@@ -65,18 +67,6 @@ def info(
     attack: Annotated[str | None, typer.Option(help="Name of a published attack.")] = None,
     rate: Annotated[float | None, typer.Option(help="Rate of the attack.")] = None,
     data_dir: DataDir = None,
-    edges: own.Edges = None,
-    nodes: own.Nodes = None,
-    graph: own.Graph = None,
-    source: own.Source = None,
-    target: own.Target = None,
-    weight: own.Weight = None,
-    node_id: own.NodeId = None,
-    label: own.Label = None,
-    features: own.Features = None,
-    categorical: own.Categorical = "error",
-    missing: own.Missing = "error",
-    unknown: own.Unknown = "error",
     as_json: AsJson = False,
 ) -> None:
     """Describe a data set, or a graph of your own: the data card.
@@ -85,20 +75,6 @@ def info(
     """
     from gadc.datasets import card
 
-    mine = own.OwnGraph(
-        edges=edges,
-        nodes=nodes,
-        graph=graph,
-        source=source,
-        target=target,
-        weight=weight,
-        node_id=node_id,
-        label=label,
-        features=features,
-        categorical=categorical,
-        missing=missing,
-        unknown=unknown,
-    )
     if (name is not None) == mine.is_given:
         raise ValueError(
             "data info: give the name of a data set, or a graph of your own with --edges and --nodes."
@@ -107,7 +83,7 @@ def info(
         return _describe_own(mine, as_json)
     found = card(name, root=data_dir, split=split, seed=seed, attack=attack, rate=rate)
     if as_json:
-        return _print_json(found.to_dict())
+        return print_json(found.to_dict())
     _print_card(found)
 
 
@@ -128,7 +104,7 @@ def get(name: Name, data_dir: DataDir = None, as_json: AsJson = False) -> None:
             typer.echo(f"{path}: {states[path]}")
     missing = [path for path, state in states.items() if state.startswith("missing")]
     if as_json:
-        _print_json({"name": name, "files": states, "missing": missing})
+        print_json({"name": name, "files": states, "missing": missing})
     elif missing:
         count = f"{len(missing)} of {len(states)} files are missing"
         typer.echo(f"{count}; put them under {sources.places[0]}.", err=True)
@@ -165,7 +141,7 @@ def verify(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         except ChecksumError as error:
             wrong.append({"file": error.file, "expected": error.expected, "got": error.got})
     if as_json:
-        _print_json({"checked": len(here), "wrong": wrong})
+        print_json({"checked": len(here), "wrong": wrong})
     else:
         for row in wrong:
             typer.echo(f"{row['file']}: expected {row['expected']}, got {row['got']}", err=True)
@@ -180,8 +156,8 @@ def _describe_own(graph: own.OwnGraph, as_json: bool) -> None:
     data = graph.read()
     facts, report = measure(data), getattr(data, "table_report", None)
     if as_json:
-        return _print_json({**facts, "report": None if report is None else report.to_dict()})
-    _print_facts(str(graph.graph or graph.nodes), facts)
+        return print_json({**facts, "report": None if report is None else report.to_dict()})
+    print_facts(str(graph.graph or graph.nodes), facts)
     if report is not None:
         typer.echo()
         typer.echo(report.summary())
@@ -189,35 +165,4 @@ def _describe_own(graph: own.OwnGraph, as_json: bool) -> None:
 
 def _print_card(card: "Card") -> None:
     hidden = ("name", "files")
-    _print_facts(card.name, {key: value for key, value in card.to_dict().items() if key not in hidden})
-
-
-def _print_facts(title: str, facts: dict[str, Any]) -> None:
-    """Facts as a table of two columns."""
-    table = Table(title=title, show_header=False, box=None, title_justify="left")
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    for key, value in facts.items():
-        if value not in (None, []):
-            table.add_row(key.replace("_", " "), _text(value))
-    Console().print(table)
-
-
-def _text(value: Any) -> str:
-    """A value for a reader: thousands separated, lists joined, nothing for None."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_text(item)}" for key, item in value.items() if item is not None)
-    if isinstance(value, list):
-        texts = [_text(item) for item in value]
-        return ("\n" if any(len(text) > 20 for text in texts) else ", ").join(texts)
-    return "" if value is None else str(value)
-
-
-def _print_json(value: Any) -> None:
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    print_facts(card.name, {key: value for key, value in card.to_dict().items() if key not in hidden})

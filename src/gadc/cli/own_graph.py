@@ -1,6 +1,7 @@
 """The options by which every command takes a user's own graph: two tables, or one file."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,41 +10,41 @@ import typer
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-Edges = Annotated[Path | None, typer.Option("--edges", help="Table of edges: CSV, TSV, Parquet or Feather.")]
-Nodes = Annotated[Path | None, typer.Option("--nodes", help="Table of nodes, likewise.")]
-Graph = Annotated[
-    Path | None, typer.Option("--graph", help="One file instead: .npz, .graphml, .edgelist, .pt.")
-]
-Source = Annotated[str | None, typer.Option("--source", help="Column with the one end of an edge.")]
-Target = Annotated[str | None, typer.Option("--target", help="Column with the other end.")]
-Weight = Annotated[str | None, typer.Option("--weight", help="Column with edge weights.")]
-NodeId = Annotated[str | None, typer.Option("--node-id", help="Column with the ids of the nodes.")]
-Label = Annotated[str | None, typer.Option("--label", help="Column with the classes; empty = unlabelled.")]
+_option = partial(typer.Option, rich_help_panel="A graph of your own")
+
+Edges = Annotated[Path | None, _option("--edges", help="Table of edges: CSV, TSV, Parquet or Feather.")]
+Nodes = Annotated[Path | None, _option("--nodes", help="Table of nodes, likewise.")]
+Graph = Annotated[Path | None, _option("--graph", help="One file instead: .npz, .graphml, .edgelist, .pt.")]
+Source = Annotated[str | None, _option("--source", help="Column with the one end of an edge.")]
+Target = Annotated[str | None, _option("--target", help="Column with the other end.")]
+Weight = Annotated[str | None, _option("--weight", help="Column with edge weights.")]
+NodeId = Annotated[str | None, _option("--node-id", help="Column with the ids of the nodes.")]
+Label = Annotated[str | None, _option("--label", help="Column with the classes; empty = unlabelled.")]
 Features = Annotated[
     str | None,
-    typer.Option("--features", help="Feature columns, separated by commas; all numeric ones if absent."),
+    _option("--features", help="Feature columns, separated by commas; all numeric ones if absent."),
 ]
-Categorical = Annotated[str, typer.Option("--categorical", help="Text columns: error or onehot.")]
-Missing = Annotated[str, typer.Option("--missing", help="Empty feature cells: error, mean or zero.")]
-Unknown = Annotated[str, typer.Option("--unknown", help="Edges to unknown nodes: error, drop or add.")]
+Categorical = Annotated[str, _option("--categorical", help="Text columns: error or onehot.")]
+Missing = Annotated[str, _option("--missing", help="Empty feature cells: error, mean or zero.")]
+Unknown = Annotated[str, _option("--unknown", help="Edges to unknown nodes: error, drop or add.")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnGraph:
-    """What a user said about their graph on the command line."""
+    """What a user said about their graph on the command line; `gadc.cli.bundles` makes options of it."""
 
-    edges: Path | None = None
-    nodes: Path | None = None
-    graph: Path | None = None
-    source: str | None = None
-    target: str | None = None
-    weight: str | None = None
-    node_id: str | None = None
-    label: str | None = None
-    features: str | None = None
-    categorical: str = "error"
-    missing: str = "error"
-    unknown: str = "error"
+    edges: Edges = None
+    nodes: Nodes = None
+    graph: Graph = None
+    source: Source = None
+    target: Target = None
+    weight: Weight = None
+    node_id: NodeId = None
+    label: Label = None
+    features: Features = None
+    categorical: Categorical = "error"
+    missing: Missing = "error"
+    unknown: Unknown = "error"
 
     @property
     def is_given(self) -> bool:

@@ -1,0 +1,58 @@
+"""A user's tables, and a way to run commands on them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gadc.cli import main
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command; gives exit code, output and errors."""
+
+    def run(*args):
+        with pytest.raises(SystemExit) as stop:
+            main([str(arg) for arg in args])
+        return stop.value.code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def run_json(run):
+    """Run a command that must succeed; gives what it printed as JSON."""
+
+    def run_json(*args):
+        code, out, err = run(*args, "--json")
+        assert code == 0, err
+        return json.loads(out)
+
+    return run_json
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two tables: 80 people of two trades, who mostly know their own; half of the trades are known."""
+    rng = np.random.default_rng(0)
+    trade = np.arange(80) % 2
+    skill = rng.normal(0, 0.6, (80, 3)) + np.where(trade, 1.0, -1.0)[:, None]
+    pairs = rng.integers(80, size=(400, 2))
+    kept = [(u, v) for u, v in pairs if u != v and (trade[u] == trade[v] or rng.random() < 0.1)]
+    names = np.array(["baker", "smith"])[trade]
+    nodes = [
+        f"p{i:02},{a:.3f},{b:.3f},{c:.3f},{names[i] if i < 40 else ''}" for i, (a, b, c) in enumerate(skill)
+    ]
+    (tmp_path / "people.csv").write_text("\n".join(["person,arm,eye,ear,trade", *nodes]) + "\n")
+    edges = [f"p{u:02},p{v:02}" for u, v in kept]
+    (tmp_path / "friends.csv").write_text("\n".join(["who,whom", *edges]) + "\n")
+    truth = [f"p{i:02},{name}" for i, name in enumerate(names)]
+    (tmp_path / "truth.csv").write_text("\n".join(["person,trade", *truth]) + "\n")
+    return tmp_path
+
+
+@pytest.fixture
+def mine(folder):
+    """The options that name these tables."""
+    return ("--edges", folder / "friends.csv", "--nodes", folder / "people.csv", "--label", "trade")

@@ -1,0 +1,99 @@
+"""`gadc fit`, run as a user runs it."""
+
+import numpy as np
+import pytest
+
+from gadc.estimators import GADCClassifier
+
+
+def test_fit_reports_controls_and_saves_the_model(run_json, folder, mine):
+    out = folder / "model.safetensors"
+    found = run_json("fit", *mine, "--lam", "4", "--steps", "4", "-o", out)
+    assert found["labels"] == 40
+    assert found["classes"] == ["baker", "smith"]
+    assert [row["model"] for row in found["figures"]] == [
+        "GADC II",
+        "ε = 0 (plain diffusion)",
+        "MLP without the graph",
+    ]
+    model = GADCClassifier.load(out)
+    assert model.validation_score_ == found["figures"][0]["validation_accuracy"]
+    assert list(model.feature_names_in_) == ["arm", "eye", "ear"]
+
+
+def test_settings_and_seed_reach_the_model(run_json, folder, mine):
+    out = folder / "model.safetensors"
+    options = ("--variant", "plain", "--lam", "3", "--steps", "2", "--head", "mlp", "--seed", "5")
+    found = run_json("fit", *mine, *options, "-o", out)
+    assert [row["model"] for row in found["figures"]] == ["GADC plain", "MLP without the graph"]
+    params = GADCClassifier.load(out).get_params()
+    wanted = {"variant": "plain", "lam": 3.0, "num_steps": 2, "head": "mlp", "random_state": 5}
+    assert wanted.items() <= params.items()
+
+
+def test_people_read_a_table(run, folder, mine):
+    code, out, err = run("fit", *mine, "-o", folder / "m")
+    assert code == 0
+    assert "40 labels, 2 classes" in out
+    assert "MLP without the graph" in out
+    assert "held-out labels" in err
+
+
+def test_test_labels_of_a_named_set_are_not_seen(run_json, tmp_path):
+    from gadc.datasets import digits
+
+    data = digits()
+    found = run_json("fit", "--data", "digits", "--steps", "2", "-o", tmp_path / "m")
+    assert found["labels"] == int((data.train_mask | data.val_mask).sum()) < data.num_nodes
+
+
+def test_features_of_unlike_scales(run, run_json, folder, mine):
+    text = (folder / "people.csv").read_text().splitlines()
+    rng = np.random.default_rng(0)
+    wages = [f"{line},{rng.normal(3e4, 5e3):.0f}" for line in text[1:]]
+    (folder / "people.csv").write_text("\n".join([f"{text[0]},wage", *wages]))
+    model = folder / "model.safetensors"
+    code, _, err = run("fit", *mine, "-o", model)
+    assert code == 0
+    assert "differ in scale" in err
+    code, _, err = run("fit", *mine, "--standardize", "-o", model)
+    assert code == 0
+    assert "differ in scale" not in err
+    assert run_json("evaluate", model, *mine, "--standardize")["accuracy"] > 0.9
+    code, _, err = run(
+        "predict", model, *mine, "-o", folder / "p.csv"
+    )  # without it: another model's features
+    assert code == 2
+    assert "'arm (standardised)'" in err
+
+
+def test_few_labels_leave_nothing_to_validate(run_json, run, folder):
+    text = (folder / "people.csv").read_text().splitlines()
+    few = [text[0], *text[1:3], *(line.rpartition(",")[0] + "," for line in text[3:])]
+    (folder / "people.csv").write_text("\n".join(few))
+    tables = ("--edges", folder / "friends.csv", "--nodes", folder / "people.csv", "--label", "trade")
+    found = run_json("fit", *tables, "-o", folder / "m")
+    assert found["labels"] == 2
+    assert all(row["log_loss"] is None for row in found["figures"])  # no number is null in JSON
+    assert "too few labels" in run("fit", *tables, "-o", folder / "m")[2]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "options", "message"),
+    [
+        ("id,a,kind\np00,1,\np01,2,\n", ("--label", "kind"), "no node has a label"),
+        ("id,a,kind\np00,1,x\np01,2,y\n", (), "there are no labels"),
+        ("id,a,kind\np00,1,-1\np01,2,1\n", ("--label", "kind"), "a class is called -1"),
+        ("id,a,kind\np00,1,x\np01,2,y\n", ("--label", "sort"), "column 'sort': no such column"),
+        ("id,a,kind\np00,1,x\np01,2,y\n", ("--label", "kind", "--head", "tail"), "head must be one of"),
+    ],
+)
+def test_errors(run, tmp_path, nodes, options, message):
+    (tmp_path / "n.csv").write_text(nodes)
+    (tmp_path / "e.csv").write_text("a,b\np00,p01\n")
+    tables = ("--edges", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv")
+    code, out, err = run("fit", *tables, *options, "-o", tmp_path / "m")
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in out + err
+    assert not (tmp_path / "m").exists()
