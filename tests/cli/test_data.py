@@ -4,22 +4,9 @@ import json
 
 import pytest
 
-from gadc.cli import main
 from gadc.datasets import names
 
 FILE = "planetoid/cora/raw/ind.cora.test.index"
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command; gives exit code, output and errors."""
-
-    def run(*args):
-        with pytest.raises(SystemExit) as stop:
-            main([str(arg) for arg in args])
-        return stop.value.code, *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture(autouse=True)
