@@ -7,8 +7,9 @@ for a Gaussian matrix Ω with s columns
 
     E ‖(F - F_r) Ω‖_F² / s = ‖F - F_r‖_F²,
 
-and F Ω = p(T) (X Ω) costs s columns instead of d. With s = 32 the estimate falls below half the true error
-with a probability of at most one in a million (a chi-square tail, attained when F - F_r has rank 1).
+and F Ω = p(T) (X Ω) costs s columns instead of d. The estimated relative error must be half of what is
+allowed. With s = 32 it is then truly more than allowed with a probability of at most one in ten thousand (an
+F tail, attained only if both F and F - F_r have rank 1).
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from torch import Tensor
 from gadc.operators import LinearOperator
 
 _PROBES = 32
-# The estimate may be half the true error.
 _SAFETY = 2.0
 
 
