@@ -36,8 +36,8 @@ class Plain:
         norm: "sym" for D̃^-1/2 Ã D̃^-1/2, "rw" for D̃^-1 Ã.
         self_loops: Weight w of the self-loops in Ã = A + w I.
         directed: Whether (i, j) in the edge list says nothing about (j, i).
-        listed_loops: Whether self-loops in the edge list stay in A. The text has none; the published figures on
-            heterophilic graphs are met with them.
+        listed_loops: Whether self-loops in the edge list stay in A. The text has none; the published figures
+            on heterophilic graphs are met with them.
     """
 
     norm: str = "sym"
@@ -76,8 +76,8 @@ class EdgeCosine(Plain):
     Args:
         eps: Radius ε >= 0 of the adversary; at 0 this is the plain transition.
         phi_self_loops: Give Φ a diagonal of ones as well. The paper's text has none.
-        transpose: Take Tᵀ, so that features flow along the listed edges instead of against them. It matters on
-            directed graphs only; the published figures on heterophilic graphs are met with it.
+        transpose: Take Tᵀ, so that features flow along the listed edges instead of against them. It matters
+            on directed graphs only; the published figures on heterophilic graphs are met with it.
     """
 
     eps: float = 1.0
