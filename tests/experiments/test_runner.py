@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from tiny import BROKEN, tiny_table
 
+from gadc.experiments import spec
 from gadc.experiments.results import read_results, results_file
-from gadc.experiments.runner import current_results, execute, plan
+from gadc.experiments.runner import Task, current_results, execute, plan
 from gadc.models import GADC, MODELS
 
 ENDLESS = 1000
@@ -93,7 +94,7 @@ def test_a_result_is_on_disk_when_it_is_yielded(tmp_path):
         yielded.append(result)
         assert read_results(results_file(tmp_path, "tiny")) == yielded
     assert len(yielded) == 4
-    assert current_results(table, tmp_path) == yielded
+    assert _outcome(current_results(table, tmp_path)) == _outcome(yielded)
 
 
 def test_parallel_equals_serial_and_failures_stop_neither(tmp_path):
@@ -105,6 +106,28 @@ def test_parallel_equals_serial_and_failures_stop_neither(tmp_path):
     assert _outcome(current_results(table, tmp_path / "parallel")) == _outcome(serial)
     assert {r["row"] for r in serial if r["status"] == "failed"} == {"broken"}
     assert sum(r["status"] == "ok" for r in serial) == 8
+
+
+class _Deadly(str):
+    """Ends the process that unpickles it."""
+
+    __slots__ = ()
+
+    def __reduce__(self):
+        return os._exit, (1,)
+
+
+def test_a_process_that_dies_is_a_failed_run_and_the_rest_goes_on(tmp_path):
+    table = tiny_table(runs=1)
+    gadc, mlp, _ = table.rows
+    deadly = replace(gadc, name="deadly", settings={"head": _Deadly("linear")})
+    first, second = (
+        Task(table, cell, 0, rows) for cell, rows in zip(table.cells, [(gadc, deadly), (mlp,)], strict=True)
+    )
+    results = list(execute([first, second], tmp_path, jobs=2))
+    assert {(r["row"], r["status"]) for r in results} == {("gadc", "ok"), ("mlp", "ok"), ("deadly", "failed")}
+    assert len(results) == 3
+    assert "process died" in next(r["error"] for r in results if r["row"] == "deadly")
 
 
 def test_resume_after_a_kill_equals_uninterrupted(tmp_path):
@@ -206,3 +229,18 @@ def test_failed_runs_are_tried_again(tmp_path, monkeypatch):
     second = _run(table, tmp_path, cells=["clean"])
     assert [(r["row"], r["status"]) for r in second] == [("moody", "ok")]
     assert {r["status"] for r in current_results(table, tmp_path)} == {"ok"}
+
+
+def test_cells_of_another_table_are_run_and_kept_there(tmp_path, monkeypatch):
+    home = tiny_table(runs=1)
+    monkeypatch.setattr(spec, "load_table", {"tiny": home}.__getitem__)
+    borrowed = {"name": "ours", "label": "", "same_as": {"noisy": "tiny/gadc"}}
+    view = tiny_table(name="view", runs=1, more_rows=(borrowed,))
+    view = replace(view, rows=view.rows[-1:])
+    done = _run(view, tmp_path)
+    assert [(r["table"], r["row"], r["cell"]) for r in done] == [("tiny", "gadc", "noisy")]
+    assert not results_file(tmp_path, "view").exists()
+    seen = current_results(view, tmp_path)
+    assert [(r["table"], r["row"], r["test"]) for r in seen] == [("view", "ours", done[0]["test"])]
+    assert _run(view, tmp_path) == []
+    assert ("gadc", "noisy", 0) not in _planned(home, current_results(home, tmp_path))

@@ -7,11 +7,12 @@ from gadc.datasets.graph_archives import write_npz
 from gadc.datasets.graph_files import read_graph
 from gadc.datasets.loading import load
 from gadc.datasets.registry import names
-from gadc.datasets.synthetic import csbm, digits, power_law
+from gadc.datasets.synthetic import GENERATORS, csbm, digits, power_law
 from gadc.datasets.table_writers import write_tables
 from gadc.datasets.tables import TableError, TableReport, from_tables
 
 __all__ = [
+    "GENERATORS",
     "Card",
     "ChecksumError",
     "DatasetNotFoundError",

@@ -16,7 +16,7 @@ import torch
 from torch_geometric.data import Data
 
 import gadc.corruption
-from gadc.datasets import load
+from gadc.datasets import GENERATORS, load
 from gadc.experiments.measures import MEASURES
 from gadc.experiments.results import Result, derive_seed, fingerprint
 from gadc.experiments.spec import Cell, Row, Table
@@ -38,21 +38,10 @@ def settings_of(row: Row, cell: Cell) -> dict[str, Any]:
 
 def run_once(table: Table, row: Row, cell: Cell, run: int) -> Result:
     """Do one run and say how it went; an error is recorded, not raised."""
-    seed = derive_seed(table.name, row.name, cell.name, run)
-    settings = settings_of(row, cell)
-    result: Result = {
-        "table": table.name,
-        "row": row.name,
-        "cell": cell.name,
-        "run": run,
-        "seed": seed,
-        "settings": settings,
-        "settings_hash": fingerprint(settings),
-        "versions": _versions(),
-    }
+    result = _identity(table, row, cell, run)
     start = time.perf_counter()
     try:
-        result |= {"status": "ok", **_measure(table, row, cell, run, seed)}
+        result |= {"status": "ok", **_measure(table, row, cell, run, result["seed"])}
     except Exception as error:  # whatever went wrong belongs to this run; the others go on
         where = traceback.extract_tb(error.__traceback__)[-1]
         message = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
@@ -60,12 +49,32 @@ def run_once(table: Table, row: Row, cell: Cell, run: int) -> Result:
     return result | {"seconds": round(time.perf_counter() - start, 3), "peak_mb": _peak_megabytes()}
 
 
+def failed_run(table: Table, row: Row, cell: Cell, run: int, error: str) -> Result:
+    """The record of a run that could not even report its own failure."""
+    return _identity(table, row, cell, run) | {"status": "failed", "error": error, "seconds": 0.0}
+
+
+def _identity(table: Table, row: Row, cell: Cell, run: int) -> Result:
+    settings = settings_of(row, cell)
+    return {
+        "table": table.name,
+        "row": row.name,
+        "cell": cell.name,
+        "run": run,
+        "seed": derive_seed(table.name, row.name, cell.name, run),
+        "settings": settings,
+        "settings_hash": fingerprint(settings),
+        "versions": _versions(),
+    }
+
+
 def prepare(table: Table, cell: Cell, run: int) -> Data:
     """The data of that cell and run; the same for all rows, noise included."""
-    data_settings = dict(cell.data)
-    if data_settings.get("split") == "random" and "seed" not in data_settings:
-        data_settings["seed"] = derive_seed(table.name, "split", cell.name, run)
-    data = _load(**data_settings) if data_settings else Data()
+    settings = dict(cell.data)
+    drawn = "generator" in settings or settings.get("split") == "random"
+    if drawn and "seed" not in settings:
+        settings["seed"] = derive_seed(table.name, "split", cell.name, run)
+    data = _load(**settings) if settings else Data()
     for number, corruption in enumerate(cell.corruption):
         noise_seed = derive_seed(table.name, "noise", cell.name, run, number)
         data = gadc.corruption.corruption(**corruption, seed=noise_seed)(data)
@@ -105,7 +114,8 @@ def _cached(table: Table, cell: Cell, run: int) -> Data:
 
 @lru_cache(maxsize=2)
 def _load(**settings: Any) -> Data:
-    return load(**settings)
+    generator = settings.pop("generator", None)
+    return load(**settings) if generator is None else GENERATORS[generator](**settings)
 
 
 def _versions() -> dict[str, str]:

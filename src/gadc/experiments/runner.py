@@ -6,16 +6,18 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import dataclass
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import torch
 
 from gadc.experiments.results import Result, append_result, fingerprint, read_results, results_file
-from gadc.experiments.run import run_once, settings_of
-from gadc.experiments.spec import Cell, Row, Table
+from gadc.experiments.run import failed_run, run_once, settings_of
+from gadc.experiments.spec import Cell, Place, Row, Table, place_of
 
 
 @dataclass(frozen=True)
@@ -34,16 +36,27 @@ class Task:
 
 def current_results(table: Table, out: Path) -> list[Result]:
     """Stored results of the table as it is now; those of other settings are left aside, not mixed in."""
-    hashes = {
-        (row.name, cell.name): fingerprint(settings_of(row, cell))
-        for row in table.rows
-        for cell in table.cells
-        if row.runs_in(cell.name)
-    }
-    stored = read_results(results_file(out, table.name))
-    return [
-        result for result in stored if hashes.get((result["row"], result["cell"])) == result["settings_hash"]
-    ]
+    stored: dict[str, dict[tuple[str, str], list[Result]]] = {}
+    found = []
+    for row in table.rows:
+        for cell in table.cells:
+            if not row.runs_in(cell.name):
+                continue
+            place = place_of(table, row, cell)
+            if place.table.name not in stored:
+                stored[place.table.name] = _by_place(read_results(results_file(out, place.table.name)))
+            wanted = fingerprint(settings_of(place.row, place.cell))
+            here = {"table": table.name, "row": row.name, "cell": cell.name}
+            candidates = stored[place.table.name].get((place.row.name, place.cell.name), [])
+            found += [result | here for result in candidates if result["settings_hash"] == wanted]
+    return found
+
+
+def _by_place(results: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
+    grouped: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        grouped.setdefault((result["row"], result["cell"]), []).append(result)
+    return grouped
 
 
 def plan(
@@ -57,16 +70,26 @@ def plan(
     tasks = []
     for run in range(max(wanted.values(), default=0)):
         for cell in chosen_cells:
-            left = tuple(
-                row
+            left = [
+                place_of(table, row, cell)
                 for row in chosen_rows
                 if row.runs_in(cell.name)
                 and run < wanted[row.name]
                 and (row.name, cell.name, run) not in finished
-            )
-            if left:
-                tasks.append(Task(table, cell, run, left))
+            ]
+            tasks += _tasks(left, run)
     return tasks
+
+
+def _tasks(places: list[Place], run: int) -> list[Task]:
+    """One task for each table: its rows share their data."""
+    by_table: dict[str, list[Place]] = {}
+    for place in places:
+        by_table.setdefault(place.table.name, []).append(place)
+    return [
+        Task(group[0].table, group[0].cell, run, tuple(place.row for place in group))
+        for group in by_table.values()
+    ]
 
 
 def execute(tasks: list[Task], out: Path, *, jobs: int = 1) -> Iterator[Result]:
@@ -74,32 +97,52 @@ def execute(tasks: list[Task], out: Path, *, jobs: int = 1) -> Iterator[Result]:
 
     With `jobs` > 1, processes with one thread each; this process alone writes, so lines never mix.
     """
-    for result in _results(tasks, jobs):
+    results = _one_by_one(tasks) if jobs == 1 else _in_parallel(tasks, jobs)
+    for result in results:
         append_result(results_file(out, result["table"]), result)
         yield result
 
 
-def _results(tasks: list[Task], jobs: int) -> Iterator[Result]:
-    if jobs == 1:
-        for task in tasks:
-            yield from task()
-        return
+def _one_by_one(tasks: Iterable[Task]) -> Iterator[Result]:
+    for task in tasks:
+        yield from task()
+
+
+def _in_parallel(tasks: Iterable[Task], jobs: int) -> Iterator[Result]:
+    """A process that dies (out of memory, a crash) takes the pool with it.
+
+    What was under way then is tried once more, each row by itself; one that kills its process again is
+    recorded as failed, and the rest goes on.
+    """
+    queue = iter(tasks)
+    while lost := (yield from _in_one_pool(queue, jobs)):
+        for alone in [replace(task, rows=(row,)) for task in lost for row in task.rows]:
+            if (yield from _in_one_pool(iter([alone]), 1)):
+                error = "its process died without a word; most often that is for want of memory"
+                yield failed_run(alone.table, alone.rows[0], alone.cell, alone.run, error)
+
+
+def _in_one_pool(queue: Iterator[Task], jobs: int) -> Generator[Result, None, list[Task]]:
+    """Results as they come; returns the tasks that were under way when a process died."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker) as pool:
-        waiting: set[Future[list[Result]]] = set()
-        queue = iter(tasks)
+        waiting: dict[Future[list[Result]], Task] = {}
+        lost: list[Task] = []
         try:
-            while True:
+            while not lost:
                 # A short queue: an interrupt then loses little, and memory holds few tasks.
-                for task in queue:
-                    waiting.add(pool.submit(task))
-                    if len(waiting) >= 2 * jobs:
-                        break
+                for task in islice(queue, 2 * jobs - len(waiting)):
+                    waiting[pool.submit(task)] = task
                 if not waiting:
-                    return
-                finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    yield from future.result()
+                    return []
+                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                    task = waiting.pop(future)
+                    if isinstance(future.exception(), BrokenProcessPool):
+                        lost.append(task)
+                    else:
+                        yield from future.result()
+            # The pool is broken: all that is left of it is lost, except what was done before.
+            return lost + list(waiting.values())
         finally:
             for future in waiting:
                 future.cancel()

@@ -23,7 +23,8 @@ class Cell:
 
     Args:
         name: Such as "cora-0.1".
-        data: Keyword arguments of `gadc.datasets.load`.
+        data: Keyword arguments of `gadc.datasets.load`, or the name of a generator of `gadc.datasets` under
+            `generator` and its arguments.
         corruption: Corruptions in order, each with its `name` and settings; the seeds are derived.
         x: Where the cell stands on the axis of a plot.
         series: The curve it belongs to there.
@@ -49,6 +50,8 @@ class Row:
         settings: Settings of the model in all cells.
         cells: Settings that differ in a cell, by its name.
         only: Names of the cells the row is run in; all of them if empty.
+        same_as: Cells whose runs are those of another table, by name -> "table/row": they are made and kept
+            there, once.
         runs: Number of runs, where it is not the table's.
         tolerance: As the table's, for this row.
         published: The paper's (mean, standard deviation) by cell.
@@ -62,6 +65,7 @@ class Row:
     settings: dict[str, Any] = field(default_factory=dict)
     cells: dict[str, dict[str, Any]] = field(default_factory=dict)
     only: tuple[str, ...] = ()
+    same_as: dict[str, str] = field(default_factory=dict)
     runs: int | None = None
     tolerance: float | None = None
     published: dict[str, tuple[float, float | None]] = field(default_factory=dict)
@@ -72,6 +76,8 @@ class Row:
 
     def runs_in(self, cell: str) -> bool:
         """Whether there is something to run in that cell."""
+        if cell in self.same_as:
+            return True
         known = self.model is not None or self.measure is not None
         return known and (not self.only or cell in self.only)
 
@@ -109,6 +115,24 @@ class Table:
     def row(self, name: str) -> Row:
         """The row of that name."""
         return _find(f"table {self.name!r}: row", self.rows, name)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the runs of a row and cell are made and kept."""
+
+    table: Table
+    row: Row
+    cell: Cell
+
+
+def place_of(table: Table, row: Row, cell: Cell) -> Place:
+    """The row and cell themselves, or those of another table that they are the same as."""
+    if cell.name not in row.same_as:
+        return Place(table, row, cell)
+    other, _, name = row.same_as[cell.name].partition("/")
+    home = load_table(other)
+    return Place(home, home.row(name), home.cell(cell.name))
 
 
 # As they come in the paper, then ours.
