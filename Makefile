@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export GADC_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test lint bench reproduction clean
+.PHONY: demo test browser lint bench reproduction clean
 .DEFAULT_GOAL := test
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -21,10 +21,14 @@ $(INSTALLED): pyproject.toml constraints.txt
 	touch $@
 
 demo: $(INSTALLED)
-	$(BIN)/python examples/denoise_digits.py --out out
+	$(BIN)/gadc demo --out out/demo.html
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2
+
+# The HTML report in a browser; needs Chromium on the path.
+browser: $(INSTALLED)
+	$(BIN)/python -m pytest -m browser tests/report/test_browser.py
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from gadc.cli import data
+from gadc.cli.demo import demo
 from gadc.cli.denoise import denoise
 from gadc.cli.edges import edges
 from gadc.cli.evaluate import evaluate
@@ -18,7 +19,7 @@ from gadc.version import __version__
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Graph Adversarial Diffusion Convolution.")
 app.add_typer(data.app, name="data")
-for command in (inspect, denoise, fit, predict, evaluate, edges, reproduce, report):
+for command in (demo, inspect, denoise, fit, predict, evaluate, edges, reproduce, report):
     app.command()(command)
 
 

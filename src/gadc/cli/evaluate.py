@@ -2,10 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from gadc.cli.bundles import spread
 from gadc.cli.graph_input import GraphInput, class_names, nodes_of, tell_notes
 from gadc.cli.output import AsJson, print_facts, print_json, print_rows, say, working
 from gadc.cli.predict import ModelFile, load_model, probabilities
+from gadc.cli.run_pages import ReportFile, check_report, command_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,13 +17,21 @@ if TYPE_CHECKING:
 
 
 @spread
-def evaluate(model: ModelFile, graph: GraphInput, as_json: AsJson = False) -> None:
+def evaluate(
+    context: typer.Context,
+    model: ModelFile,
+    graph: GraphInput,
+    report: ReportFile = None,
+    as_json: AsJson = False,
+) -> None:
     """Measure a model on the labelled nodes of a graph (of a named data set, on its test nodes).
 
     Accuracy, macro-F1, log-loss and the confusion matrix.
 
     Example: gadc evaluate model.safetensors --edges edges.csv --nodes held_out.csv --label kind
     """
+    if report is not None:
+        check_report(report)
     classifier = load_model(model)
     with working("Reading the graph"):
         data = graph.read()
@@ -29,8 +40,15 @@ def evaluate(model: ModelFile, graph: GraphInput, as_json: AsJson = False) -> No
     codes = _true_codes(data, classes)
     with working("Predicting"):
         facts = _measure(codes, probabilities(classifier, data), len(classes))
-    confusion = facts.pop("confusion")
     part = "labelled nodes" if nodes_of(data, "test") is None else "test nodes"
+    if report is not None:
+        from gadc.cli.model_pages import evaluation_page
+
+        asked = {"title": graph.title, "part": part, "data": data, "codes": codes}
+        with working("Writing the report"):
+            evaluation_page(command_line(context), **asked, model=classifier, facts=facts).write(report)
+        say(f"Wrote {report}.")
+    confusion = facts.pop("confusion")
     if as_json:
         return print_json({"part": part, **facts, "classes": classes, "confusion": confusion})
     print_facts(f"{graph.title}: {facts.pop('nodes'):,} {part}", facts)

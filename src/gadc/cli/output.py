@@ -1,9 +1,9 @@
-"""What commands print and write: facts and JSON, tables that appear whole or not at all, a spinner."""
+"""What commands print and write: facts and JSON, tables that appear whole or not at all, progress."""
 
 import json
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -89,6 +90,23 @@ def working(what: str, *, spinner: bool = True) -> Iterator[None]:
         say(f"warning: {message}")
 
 
+@contextmanager
+def counting(total: int) -> Iterator[Callable[[str], None]]:
+    """A progress bar; the function it gives is told what begins, and counts what came before as done."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        bar = progress.add_task("starting", total=total)
+        begun = False
+
+        def tell(what: str) -> None:
+            nonlocal begun
+            progress.update(bar, advance=int(begun), description=what)
+            begun = True
+
+        yield tell
+        progress.update(bar, completed=total, description="done")
+
+
 def check_table_path(path: Path) -> None:
     """Refuse a table that could not be written before the work is done."""
     if path.suffix.lower() not in SUFFIXES:
@@ -96,10 +114,10 @@ def check_table_path(path: Path) -> None:
     check_folder(path)
 
 
-def check_folder(path: Path) -> None:
+def check_folder(path: Path, option: str = "--out") -> None:
     """Refuse a file in a folder that does not exist."""
     if not path.parent.is_dir():
-        raise ValueError(f"--out must lie in an existing folder, got {str(path)!r}.")
+        raise ValueError(f"{option} must lie in an existing folder, got {str(path)!r}.")
 
 
 def write_table(frame: "pl.DataFrame", path: Path) -> None:

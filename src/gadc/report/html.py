@@ -1,9 +1,10 @@
-"""The report as one HTML file that needs nothing else: style, script and plots are inside it."""
+"""Reports as one HTML file that needs nothing else: style, script and plots are inside it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -13,21 +14,35 @@ from gadc.report.section import Section
 
 
 def document(sections: Sequence[Section], pictures: dict[str, str], title: str) -> str:
-    """The whole report.
+    """The whole report of experiments.
 
     Args:
         sections: One for each table.
         pictures: SVG of every plot, by its name.
         title: Heading of the page.
     """
-    loader = PackageLoader("gadc.report", ".")
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
     inline = {name: inline_svg(svg) for name, svg in pictures.items()}
-    return environment.get_template("template.html").render(
-        title=title, legend=LEGEND, sections=sections, pictures=inline, lay_out=lay_out, tally=tally
+    return fill_template(
+        "tables.html.j2",
+        title=title,
+        legend=LEGEND,
+        sections=sections,
+        pictures=inline,
+        lay_out=lay_out,
+        tally=tally,
     )
+
+
+def fill_template(name: str, **values: Any) -> str:
+    """A page from a template of the package; every value is escaped unless the template says otherwise."""
+    environment = Environment(
+        loader=PackageLoader("gadc.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name).render(**values)
 
 
 def inline_svg(svg: str) -> str:

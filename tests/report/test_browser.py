@@ -1,0 +1,128 @@
+"""The report of a run in a browser: no errors, tables sort, fits a phone, readable in the light and the dark.
+
+Run by `make browser`; needs Chromium.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+from html import escape, unescape
+
+import pytest
+from run_samples import MODELS, run_report
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path"),
+]
+PHONE = 390
+# Windows have a least width above that of a phone, frames do not.
+FRAME = f"""<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,"><body><iframe width="{PHONE}" height="800" srcdoc="%s"></iframe></body>"""
+# Clicks the second header twice, and measures what a reader would see.
+PROBE = """
+<script>
+const all = (selector) => [...document.querySelectorAll(selector)];
+const lines = () => all("[data-sortable] tbody th").map((cell) => cell.textContent);
+const color = (selector, name) => {
+  let item = document.querySelector(selector);
+  for (; item; item = item.parentElement) {
+    const found = getComputedStyle(item)[name];
+    if (!["none", "rgba(0, 0, 0, 0)"].includes(found)) return found;
+  }
+};
+const header = all("[data-sortable] thead button")[1];
+const seen = { before: lines() };
+header.click();
+seen.falling = lines();
+header.click();
+seen.rising = lines();
+seen.width = innerWidth;
+seen.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+seen.table = document.querySelector("table").scrollWidth;
+seen.texts = ["h1", ".verdict", ".soft", "dt", "dd", "pre", "th button", "td", "figcaption"].map(
+  (selector) => [selector, color(selector, "color"), color(selector, "backgroundColor")]);
+seen.texts.push(["svg text", color("svg text", "fill"), color("svg text", "backgroundColor")]);
+const scale = (text) => Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b);
+const pixels = (text) => scale(text) * parseFloat(getComputedStyle(text).fontSize);
+seen.letters = Math.min(...all("svg text").map(pixels));
+const report = top.document.createElement("pre");
+report.id = "probe";
+report.textContent = JSON.stringify(seen);
+top.document.body.append(report);
+</script>
+"""
+
+
+def browse(path, *flags):
+    """The page after its scripts ran, and what the browser said meanwhile."""
+    quiet = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-extensions")
+    told = ("--enable-logging=stderr", "--v=0", "--virtual-time-budget=2000", "--dump-dom")
+    home = f"--user-data-dir={path.parent / 'profile'}"
+    done = subprocess.run(
+        [CHROMIUM, *quiet, *told, home, *flags, path.as_uri()],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        timeout=120,
+    )
+    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def seen(request, tmp_path_factory):
+    """What the probe found on a phone; and the console."""
+    path = tmp_path_factory.mktemp("page") / "run.html"
+    page = run_report().html()
+    page = escape(page.replace("</body>", PROBE + "</body>"))
+    path.write_text(FRAME % page, encoding="utf-8")
+    scheme = f"--blink-settings=preferredColorScheme={int(request.param == 'light')}"
+    dom, console = browse(path, scheme)
+    found = json.loads(unescape(re.search(r'<pre id="probe">(.*?)</pre>', dom, re.DOTALL)[1]))
+    return {**found, "console": console, "scheme": request.param}
+
+
+def test_no_errors(seen):
+    assert seen["console"] == []
+
+
+def test_errors_would_be_seen(tmp_path):
+    path = tmp_path / "bad.html"
+    path.write_text("<!doctype html><script>undefinedFunction()</script>", encoding="utf-8")
+    assert "undefinedFunction" in "".join(browse(path)[1])
+
+
+def test_tables_sort(seen):
+    assert seen["before"] == list(MODELS)
+    assert seen["falling"] == sorted(MODELS, key=MODELS.get, reverse=True)
+    assert seen["rising"] == sorted(MODELS, key=MODELS.get)
+
+
+def test_a_phone_shows_the_page_without_scrolling_sideways(seen):
+    assert seen["width"] == PHONE
+    assert seen["overflow"] <= 0
+    assert seen["table"] > PHONE  # the wide table scrolls in its box
+
+
+def test_letters_of_the_plots_can_be_read_on_a_phone(seen):
+    assert seen["letters"] >= 8
+
+
+def test_text_stands_out(seen):
+    for selector, ink, paper in seen["texts"]:
+        assert contrast(ink, paper) >= 4.5, (selector, ink, paper)
+        assert (luminance(paper) < 0.1) == (seen["scheme"] == "dark"), selector
+
+
+def luminance(color):
+    """Relative luminance by WCAG 2."""
+    parts = [int(part) / 255 for part in re.findall(r"\d+", color)[:3]]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one, other):
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
