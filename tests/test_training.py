@@ -43,7 +43,15 @@ def _train(script, selection, *, patience=None):
 
 @pytest.mark.parametrize(
     ("selection", "epoch"),
-    [("val-acc", 2), ("val-loss", 3), ("val-last", 3), ("val-both", 3), ("window", 5), ("last", 5)],
+    [
+        ("val-acc", 2),
+        ("val-ranked", 3),
+        ("val-loss", 3),
+        ("val-last", 3),
+        ("val-both", 3),
+        ("window", 5),
+        ("last", 5),
+    ],
 )
 def test_selection_keeps_its_epoch(selection, epoch):
     module, trained = _train(SCRIPT, selection)
@@ -103,6 +111,20 @@ def test_val_both_wants_both_figures_at_once(script, epoch):
     assert _train(script, "val-both")[1].epoch == epoch
 
 
+@pytest.mark.parametrize(
+    ("script", "epoch"),
+    [
+        ([(1.0, 1.0), (1.0, 1.0)], 0),  # a tie of both figures is no event
+        ([(0.1, 0.1), (0.3, 0.3), (0.2, 0.2)], 1),  # equal accuracies: the lowest loss
+        ([(0.1, 0.1), (3.0, -0.1)], 0),  # a lower loss at a lower accuracy
+        ([(3.0, -0.1), (0.1, 0.1)], 1),  # a higher accuracy at a higher loss
+        ([(3.0, -0.1), (0.1, 0.1), (0.2, 0.2)], 2),  # lower than the loss kept, if not the lowest
+    ],
+)
+def test_val_ranked_takes_the_lowest_loss_among_the_highest_accuracies(script, epoch):
+    assert _train(script, "val-ranked")[1].epoch == epoch
+
+
 def _flat(*margins):
     return [(margin, margin) for margin in margins]
 
@@ -131,6 +153,7 @@ def test_window_stops_above_the_mean_of_the_ten_epochs_before(margins, epochs):
         ("val-acc", _flat(1, 2, 3, 4), 3),  # accuracy stays, whatever the loss does
         ("val-last", [(-1, -1), (-2, 0.1), (-1, -0.5), (-3, -3), (-3, -3), (9, 9)], 5),
         ("val-both", [(0.2, 0.2), (0.1, 0.1), (3, -0.5), (1, -9), (1, -9), (9, 9)], 5),
+        ("val-ranked", [(0.2, 0.2), (0.1, 0.1), (3, -0.1), (1, -9), (1, -9), (9, 9)], 5),  # ties renew it
         ("val-loss", [NAN] * 3 + _flat(1), 2),
     ],
 )
@@ -159,7 +182,7 @@ def test_parameter_groups_reach_the_optimiser():
     assert torch.equal(module[1].weight.detach(), torch.ones(2, 2))
 
 
-@pytest.mark.parametrize("selection", ["val-acc", "val-loss", "val-last", "val-both"])
+@pytest.mark.parametrize("selection", ["val-acc", "val-ranked", "val-loss", "val-last", "val-both"])
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_a_loss_that_is_not_a_number_never_wins(selection, place):
     """Where scores are NaN, `argmax` still names a class, so their accuracy alone would tell nothing."""
@@ -170,7 +193,7 @@ def test_a_loss_that_is_not_a_number_never_wins(selection, place):
     assert math.isfinite(trained.val_loss)
 
 
-@pytest.mark.parametrize("selection", ["val-acc", "val-loss", "val-last", "val-both"])
+@pytest.mark.parametrize("selection", ["val-acc", "val-ranked", "val-loss", "val-last", "val-both"])
 def test_without_any_number_the_first_weights_are_kept(selection):
     module, trained = _train([NAN, NAN], selection)
     assert trained.epoch == -1
@@ -200,6 +223,46 @@ def test_weight_decay_and_rate_reach_the_optimiser():
     )  # Adam's first step is lr
 
 
+def _train_one(module, epochs, *, lr=0.25, weight_decay=0.0, **hooks):
+    """Train on scores that have no gradient of their own."""
+    labels = torch.tensor([0])
+
+    def scores():
+        return 0.0 * module(torch.ones(1, 1))
+
+    settings = Training(lr=lr, weight_decay=weight_decay, epochs=epochs, selection="last")
+    return train(module, scores, scores, labels, labels, settings, **hooks)
+
+
+def _ones():
+    module = nn.Linear(1, 2, bias=False)
+    with torch.no_grad():
+        module.weight.fill_(1.0)
+    return module
+
+
+def test_penalty_is_added_to_the_loss():
+    module = _ones()
+    trained = _train_one(module, 1, penalty=lambda: 3 * module.weight.sum())
+    assert trained.train_losses[0] == pytest.approx(math.log(2) + 6)
+    assert module.weight.detach() == pytest.approx(torch.full((2, 1), 0.75), rel=1e-5)
+
+
+def test_schedule_multiplies_the_rate_of_each_step():
+    """A constant slope makes each of Adam's steps as long as its rate."""
+    module = _ones()
+    rates = [0.5, 1.0, 0.0, 0.1]
+    _train_one(module, 4, penalty=lambda: module.weight.sum(), schedule=lambda step: [*rates, 0.0][step])
+    assert module.weight.detach() == pytest.approx(torch.full((2, 1), 1 - 0.25 * sum(rates)), rel=1e-4)
+
+
+def test_optimiser_can_be_another():
+    """AdamW takes lr · weight_decay of the weights off, whatever the gradient."""
+    module = _ones()
+    _train_one(module, 1, weight_decay=0.2, optimizer_type=torch.optim.AdamW)
+    assert module.weight.detach() == pytest.approx(torch.full((2, 1), 0.95))
+
+
 def test_accuracy():
     scores = torch.tensor([[2.0, 1.0], [0.0, 1.0], [3.0, 0.0], [1.0, 0.0]])
     assert accuracy(scores, torch.tensor([0, 1, 1, 0])) == 75.0
@@ -224,4 +287,4 @@ def test_bad_settings(settings, message):
 
 
 def test_all_selections_are_tested():
-    assert set(SELECTIONS) == {"val-acc", "val-loss", "val-last", "val-both", "window", "last"}
+    assert set(SELECTIONS) == {"val-acc", "val-ranked", "val-loss", "val-last", "val-both", "window", "last"}

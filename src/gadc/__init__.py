@@ -23,6 +23,7 @@ from gadc.diffusion import (
     ssgc,
 )
 from gadc.operators import LinearOperator
+from gadc.streaming import diffuse_on_disk
 from gadc.theory import (
     Estimate,
     connectivity_factor,
@@ -47,6 +48,7 @@ __all__ = [
     "appnp",
     "connectivity_factor",
     "diffuse",
+    "diffuse_on_disk",
     "entrywise_noise_bound",
     "expected_noise_energy",
     "gsd_objective",

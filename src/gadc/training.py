@@ -1,6 +1,7 @@
 """The only training loop: Adam on the cross-entropy of training nodes; validation nodes choose the epoch.
 
 "val-acc"    first epoch of the highest validation accuracy
+"val-ranked" epoch of the highest validation accuracy, and of the lowest loss among those
 "val-loss"   epoch of the lowest validation cross-entropy
 "val-last"   last epoch at which the loss fell below, or the accuracy rose above, all earlier ones
 "val-both"   last epoch at which neither the loss nor the accuracy was worse than at any earlier one
@@ -24,7 +25,7 @@ from torch.nn.functional import cross_entropy
 
 from gadc.validation import check_choice, check_count, check_number
 
-SELECTIONS = ("val-acc", "val-loss", "val-last", "val-both", "window", "last")
+SELECTIONS = ("val-acc", "val-ranked", "val-loss", "val-last", "val-both", "window", "last")
 WINDOW = 10
 
 
@@ -85,6 +86,9 @@ def train(
     settings: Training,
     *,
     parameters: list[dict[str, Any]] | None = None,
+    penalty: Callable[[], Tensor] | None = None,
+    optimizer_type: type[torch.optim.Optimizer] = torch.optim.Adam,
+    schedule: Callable[[int], float] | None = None,
 ) -> Trained:
     """Train `module` in place and leave it in evaluation mode with the weights of the chosen epoch.
 
@@ -96,14 +100,18 @@ def train(
         val_labels: Labels of the validation nodes.
         settings: Optimiser and model selection.
         parameters: Parameter groups of the optimiser, where they are not all treated alike.
+        penalty: What is added to the loss of a step, called after `train_scores`.
+        optimizer_type: Takes the parameters, `lr` and `weight_decay`.
+        schedule: What the learning rate is multiplied by in a step, given its number from 0.
     """
     if settings.selection != "last" and not len(val_labels):
         raise ValueError(f"train: selection {settings.selection!r} needs validation nodes, got none.")
-    optimizer = torch.optim.Adam(
+    optimizer = optimizer_type(
         module.parameters() if parameters is None else parameters,
-        lr=settings.lr,
+        lr=settings.lr,  # type: ignore[call-arg]
         weight_decay=settings.weight_decay,
     )
+    scheduler = None if schedule is None else torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
     kept, kept_state = (-1, math.nan, math.nan), copy.deepcopy(module.state_dict())
     lowest, highest, idle = math.inf, -math.inf, 0
     losses: list[float] = []
@@ -113,15 +121,19 @@ def train(
         module.train()
         optimizer.zero_grad()
         loss = cross_entropy(train_scores(), train_labels)
+        if penalty is not None:
+            loss = loss + penalty()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
+        if scheduler is not None:
+            scheduler.step()
         losses.append(loss.item())
         val_loss, val_accuracy = _validate(module, val_scores, val_labels)
         if math.isnan(val_loss):  # `argmax` names a class even among NaN
             val_accuracy = math.nan
         val_losses.append(val_loss)
         accuracies.append(val_accuracy)
-        keep, progress = _judge(settings.selection, val_loss, val_accuracy, lowest, highest)
+        keep, progress = _judge(settings.selection, val_loss, val_accuracy, lowest, highest, kept[2])
         if keep:
             kept, kept_state = (epoch, val_accuracy, val_loss), copy.deepcopy(module.state_dict())
         # NaN is neither lower nor higher.
@@ -135,11 +147,15 @@ def train(
     return Trained(*kept, losses, accuracies)
 
 
-def _judge(selection: str, loss: float, accuracy: float, lowest: float, highest: float) -> tuple[bool, bool]:
+def _judge(
+    selection: str, loss: float, accuracy: float, lowest: float, highest: float, kept_loss: float
+) -> tuple[bool, bool]:
     """Whether an epoch is kept, and whether it renews the patience, given the best figures before it."""
+    good, right = loss <= lowest, accuracy >= highest
     if selection == "val-both":
-        good, right = loss <= lowest, accuracy >= highest
         return good and right, good or right
+    if selection == "val-ranked":
+        return accuracy > highest or (right and loss < kept_loss), good or right
     better, righter = loss < lowest, accuracy > highest
     keep = {"val-loss": better, "val-acc": righter, "val-last": better or righter}.get(selection, True)
     return keep, keep

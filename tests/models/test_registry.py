@@ -1,17 +1,27 @@
 """What every model in the registry promises."""
 
+import re
+import sys
 from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
 
 import pytest
 import torch
 from tiny import tiny_data
 
+from gadc.experiments.spec import load_table, table_names
 from gadc.models import MODELS, Fitted, Model, make_model
 
 FEW = {"epochs": 5, "hidden": 8, "dropout": 0.5}
-NEEDED = {"best": {"candidates": [{"model": "gadc", **FEW}, {"model": "mlp", **FEW}]}}
+NEEDED = {
+    "best": {"candidates": [{"model": "gadc", **FEW}, {"model": "mlp", **FEW}]},
+    "stable": {"max_epochs": 5},
+}
 WITHOUT_FEATURES = {"label-propagation"}
 WITHOUT_CHANCE = {"label-propagation"}
+ROOT = Path(__file__).parents[2]
+WITHOUT_PAPER = {"best": "ours: chooses among others", "auto": "ours: chooses among others"}
+WITHOUT_ROW = {"label-propagation": "a candidate in the table best", "auto": "ours: chooses among others"}
 
 
 def _make(name):
@@ -100,3 +110,59 @@ def test_test_labels_are_not_used(model):
 def test_double_precision(name):
     fitted = _make(name).fit(tiny_data(dtype=torch.float64), seed=1)
     assert fitted.logits.dtype == torch.float64
+
+
+def _documented():
+    """Gradient column by name, from the table in docs/models.md."""
+    text = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    assert all(len(line) == 6 for line in lines), "each line has the six columns of the heading"
+    return {line[0].strip("`"): line[4] for line in lines}
+
+
+def _missing(name, kind):
+    """What a model of that name still lacks."""
+    module = kind.__module__
+    test = ROOT / "tests" / "models" / f"test_{module.rpartition('.')[2]}.py"
+    rows = {row.model for table in table_names() for row in load_table(table).rows}
+    there = {
+        "citation": name in WITHOUT_PAPER or _cites(sys.modules[module].__doc__ or ""),
+        "test": test.exists() and kind.__name__ in test.read_text(encoding="utf-8"),
+        "docs": name in _documented(),
+        "row": name in WITHOUT_ROW or name in rows,
+    }
+    return [what for what, found in there.items() if not found]
+
+
+def _cites(docstring):
+    """Whether a title in quotation marks and, behind it, a year are there."""
+    return re.search(r'"[^"]{10,}",?\s.*?\b(19|20)\d\d\b', docstring, re.DOTALL) is not None
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_has_a_citation_a_test_a_line_in_the_docs_and_a_row_in_a_table(name):
+    assert _missing(name, MODELS[name]) == []
+
+
+def test_a_model_that_lacks_them_is_found_out():
+    class Unheard(Model):
+        __module__ = "gadc.models"
+
+    assert _missing("unheard", Unheard) == ["citation", "test", "docs", "row"]
+    assert not _cites('An idea of 2017, "short".')
+    assert not _cites('"Semi-Supervised Classification", somewhere.')
+
+
+def test_the_docs_name_no_model_that_is_gone():
+    assert set(_documented()) <= set(MODELS)
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in WITHOUT_PAPER])
+def test_the_docs_say_whether_edge_weights_have_a_gradient(name):
+    data = tiny_data()
+    fitted = _make(name).fit(data, seed=1)
+    weight = data.edge_weight.clone().requires_grad_()
+    out = fitted.scores(data.x, data.edge_index, weight).square().sum()
+    gradient = torch.autograd.grad(out, weight, allow_unused=True)[0] if out.requires_grad else None
+    found = gradient is not None and bool(gradient.isfinite().all() and (gradient != 0).any())
+    assert _documented()[name].startswith("yes" if found else "no")

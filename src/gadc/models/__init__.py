@@ -9,16 +9,32 @@ from typing import Any
 
 from gadc.models.airgnn import AirGNN
 from gadc.models.appnp import APPNP
+from gadc.models.auto import Auto
 from gadc.models.base import Fitted, Model
 from gadc.models.best import BestOf
+from gadc.models.elastic import ElasticGNN
+from gadc.models.evennet import EvenNet
 from gadc.models.gadc import GADC
 from gadc.models.gat import GAT
 from gadc.models.gcn import GCN
+from gadc.models.gcn_garnet import GCNGarnet
+from gadc.models.gcn_jaccard import GCNJaccard
+from gadc.models.gcn_svd import GCNSVD
 from gadc.models.glp import GLP
+from gadc.models.gnnguard import GNNGuard, GuardConv, guard
+from gadc.models.hang import HANG, HamiltonianFlow
+from gadc.models.hang_quad import HANGQuad
 from gadc.models.irls import IRLS
 from gadc.models.label_propagation import LabelPropagation
 from gadc.models.mlp import MLPModel
+from gadc.models.nagphormer import NAGphormer
+from gadc.models.pro_gnn import ProGNN
+from gadc.models.purified import Purified
+from gadc.models.robust_gcn import RobustGCN
 from gadc.models.s2gc import S2GC
+from gadc.models.soft_median_gdc import SoftMedianConv, SoftMedianGDC, soft_median, weighted_median
+from gadc.models.stable import StableGCN
+from gadc.models.svd_ppr_gcn import SVDPPRGCN
 
 MODELS: dict[str, type[Model]] = {
     "gadc": GADC,
@@ -30,8 +46,23 @@ MODELS: dict[str, type[Model]] = {
     "s2gc": S2GC,
     "irls": IRLS,
     "airgnn": AirGNN,
+    "nagphormer": NAGphormer,
+    "robust-gcn": RobustGCN,
+    "gnnguard": GNNGuard,
+    "elastic": ElasticGNN,
+    "evennet": EvenNet,
+    "hang-quad": HANGQuad,
+    "hang": HANG,
+    "soft-median-gdc": SoftMedianGDC,
+    "gcn-jaccard": GCNJaccard,
+    "gcn-svd": GCNSVD,
+    "gcn-garnet": GCNGarnet,
+    "stable": StableGCN,
+    "pro-gnn": ProGNN,
+    "svd-ppr-gcn": SVDPPRGCN,
     "label-propagation": LabelPropagation,
     "best": BestOf,
+    "auto": Auto,
 }
 
 
@@ -49,15 +80,37 @@ __all__ = [
     "GADC",
     "GAT",
     "GCN",
+    "GCNSVD",
     "GLP",
+    "HANG",
     "IRLS",
     "MODELS",
     "S2GC",
+    "SVDPPRGCN",
     "AirGNN",
+    "Auto",
     "BestOf",
+    "ElasticGNN",
+    "EvenNet",
     "Fitted",
+    "GCNGarnet",
+    "GCNJaccard",
+    "GNNGuard",
+    "GuardConv",
+    "HANGQuad",
+    "HamiltonianFlow",
     "LabelPropagation",
     "MLPModel",
     "Model",
+    "NAGphormer",
+    "ProGNN",
+    "Purified",
+    "RobustGCN",
+    "SoftMedianConv",
+    "SoftMedianGDC",
+    "StableGCN",
+    "guard",
     "make_model",
+    "soft_median",
+    "weighted_median",
 ]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 from torch_geometric.data import Data
 
-from gadc.heads import build_head
+from gadc.heads import MLP, build_head
 from gadc.operators import LinearOperator
 from gadc.rows import NORMALIZATIONS, normalize_rows
 from gadc.training import Trained, Training, train
@@ -28,7 +29,7 @@ class Fitted:
         trained: The chosen epoch and the curves.
         module: The trained parameters.
         scores: `(x, edge_index, edge_weight=None) -> scores` for any graph, differentiable in `x` and
-        `edge_weight`.
+            `edge_weight`.
     """
 
     logits: Tensor
@@ -38,7 +39,13 @@ class Fitted:
 
 
 class Model(ABC):
-    """Settings of a model; `fit` trains it and changes nothing in it."""
+    """Settings of a model; `fit` trains it and changes nothing in it.
+
+    Attributes:
+        differentiable: Whether `scores` passes a gradient to `edge_weight`.
+    """
+
+    differentiable: ClassVar[bool] = True
 
     @abstractmethod
     def fit(self, data: Data, *, seed: int = 0) -> Fitted:
@@ -59,8 +66,9 @@ class HeadSettings(Model):
         init: Initialisation, see `gadc.heads`.
         lr: Learning rate.
         weight_decay: L2 term.
-        epochs: Training steps.
+        epochs: Training steps at most.
         selection: Model selection, see `gadc.training`.
+        patience: Epochs without improvement after which training stops; None runs them all.
     """
 
     normalize: str = "none"
@@ -74,6 +82,7 @@ class HeadSettings(Model):
     weight_decay: float = 5e-4
     epochs: int = 200
     selection: str = "val-acc"
+    patience: int | None = None
 
     def __post_init__(self) -> None:
         check_choice(type(self).__name__, self.normalize, "normalize", NORMALIZATIONS)
@@ -81,10 +90,14 @@ class HeadSettings(Model):
 
     def _training(self) -> Training:
         return Training(
-            lr=self.lr, weight_decay=self.weight_decay, epochs=self.epochs, selection=self.selection
+            lr=self.lr,
+            weight_decay=self.weight_decay,
+            epochs=self.epochs,
+            selection=self.selection,
+            patience=self.patience,
         )
 
-    def _fit_head(self, features: Tensor, data: Data, seed: int) -> tuple[nn.Module, Trained]:
+    def _fit_head(self, features: Tensor, data: Data, seed: int) -> tuple[MLP, Trained]:
         """Train a head on the rows that matter; torch's global randomness is left as it was."""
         num_classes = int(data.y.max()) + 1
         train_rows, val_rows = features[data.train_mask], features[data.val_mask]
@@ -119,6 +132,15 @@ class DiffuseFirst(HeadSettings):
     def aggregate(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         """The diffused features, differentiable in `x` and `edge_weight`."""
 
+    def diffusion(
+        self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None
+    ) -> tuple[Tensor, Callable[[Tensor], Tensor]] | None:
+        """The features and the linear map of their columns that `aggregate` is made of, where it is.
+
+        Scores then map to a few columns first, as S (X W) = (S X) W.
+        """
+        return None
+
     def fit(self, data: Data, *, seed: int = 0) -> Fitted:
         """Diffuse once, then train the head on the rows of the split."""
         with torch.no_grad():
@@ -126,8 +148,12 @@ class DiffuseFirst(HeadSettings):
         module, trained = self._fit_head(features, data, seed)
 
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-            out: Tensor = module(self.aggregate(x, edge_index, edge_weight))
-            return out
+            parts = None if module.training else self.diffusion(x, edge_index, edge_weight)
+            if parts is None:
+                return cast("Tensor", module(self.aggregate(x, edge_index, edge_weight)))
+            features, diffuse = parts
+            first = cast("nn.Linear", module.layers[0])
+            return module.after_first(diffuse(linear(features, first.weight)) + first.bias)
 
         with torch.no_grad():
             logits = module(features)
@@ -178,6 +204,10 @@ class GraphModel(Model):
         """Groups of the optimiser; None treats all parameters alike."""
         return None
 
+    def penalty(self, module: nn.Module) -> Callable[[], Tensor] | None:
+        """What is added to the loss of a step, from what the module's last pass left; None adds nothing."""
+        return None
+
     def fit(self, data: Data, *, seed: int = 0) -> Fitted:
         """Train on the whole graph; torch's global randomness is left as it was."""
         with torch.no_grad():
@@ -194,6 +224,7 @@ class GraphModel(Model):
                 data.y[data.val_mask],
                 self._training(),
                 parameters=self.parameter_groups(module),
+                penalty=self.penalty(module),
             )
 
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:

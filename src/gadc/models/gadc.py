@@ -5,11 +5,13 @@ Liu, Chen, Fu, Lin, Zitnik and Wu, "Graph Adversarial Diffusion Convolution", IC
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from torch import Tensor
 
 from gadc.diffusion import neumann, polynomial, sgc
+from gadc.memo import remembered
 from gadc.models.base import DiffuseFirst
 from gadc.rows import normalize_rows
 from gadc.transitions import Transition, make_transition
@@ -35,6 +37,7 @@ class GADC(DiffuseFirst):
         phi_norm: See `gadc.transition`.
         phi_self_loops: See `gadc.transition`.
         listed_loops: See `gadc.transition`.
+        power: See `gadc.transition`.
     """
 
     variant: str = "II"
@@ -51,6 +54,7 @@ class GADC(DiffuseFirst):
     phi_norm: str | None = None
     phi_self_loops: bool | None = None
     listed_loops: bool | None = None
+    power: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,12 +65,19 @@ class GADC(DiffuseFirst):
 
     def aggregate(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         """F = S X of the normalised features, differentiable in `x` and `edge_weight`."""
-        features = normalize_rows(x, self.normalize)
+        features, diffuse = self.diffusion(x, edge_index, edge_weight)
+        return diffuse(features)
+
+    def diffusion(
+        self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None
+    ) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+        """The normalised features X, and S."""
+        features = remembered("rows", (x, self.normalize), lambda: normalize_rows(x, self.normalize))
         if self.lam == 0 and self.series == "neumann":
-            return features
+            return features, lambda columns: columns
         operator = self._transition()(x if self.phi_from == "raw" else features, edge_index, edge_weight)
         theta = neumann(self.lam, self.num_steps) if self.series == "neumann" else sgc(self.num_steps)
-        return polynomial(operator, features, theta, rtol=self.rtol)
+        return features, lambda columns: polynomial(operator, columns, theta, rtol=self.rtol)
 
     def _transition(self) -> Transition:
         special = {
@@ -74,6 +85,7 @@ class GADC(DiffuseFirst):
             "phi_norm": self.phi_norm,
             "phi_self_loops": self.phi_self_loops,
             "listed_loops": self.listed_loops,
+            "power": self.power,
         }
         return make_transition(
             self.variant,

@@ -28,7 +28,7 @@ class LabelPropagation(Model):
         lam: Strength λ of the smoothing.
         num_steps: Hops K.
         balance: Divide each class by the mass it holds in the end, so that large classes do not swallow small
-        ones.
+            ones.
     """
 
     lam: float = 32.0
@@ -44,8 +44,9 @@ class LabelPropagation(Model):
         labels = one_hot(known, int(data.y.max()) + 1).float() * data.train_mask.unsqueeze(1)
 
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+            start = labels if edge_weight is None else labels.to(edge_weight.dtype)
             spread = polynomial(
-                Plain()(labels, edge_index, edge_weight), labels, neumann(self.lam, self.num_steps)
+                Plain()(start, edge_index, edge_weight), start, neumann(self.lam, self.num_steps)
             )
             return spread / spread.sum(0, keepdim=True).clamp(min=1e-12) if self.balance else spread
 

@@ -1,6 +1,7 @@
-"""The graph-free control: an MLP on the features alone (Rumelhart, Hinton and Williams, Nature 1986).
+"""The graph-free control: an MLP on the features alone.
 
-Every figure of a graph method stands beside it: where it wins, the graph hurts.
+Rumelhart, Hinton and Williams, "Learning representations by back-propagating errors", Nature 1986. Every
+figure of a graph method stands beside it: where it wins, the graph hurts.
 """
 
 from __future__ import annotations

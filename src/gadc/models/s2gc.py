@@ -7,6 +7,7 @@ H. Zhu and Koniusz, "Simple Spectral Graph Convolution", ICLR 2021.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -39,6 +40,13 @@ class S2GC(DiffuseFirst):
 
     def aggregate(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         """F of the normalised features, differentiable in `x` and `edge_weight`."""
+        features, diffuse = self.diffusion(x, edge_index, edge_weight)
+        return diffuse(features)
+
+    def diffusion(
+        self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None
+    ) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+        """The normalised features, and the average of the steps."""
         features = normalize_rows(x, self.normalize)
         operator = Plain()(features, edge_index, edge_weight)
-        return polynomial(operator, features, ssgc(self.alpha, self.num_steps))
+        return features, lambda columns: polynomial(operator, columns, ssgc(self.alpha, self.num_steps))

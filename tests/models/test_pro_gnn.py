@@ -1,0 +1,117 @@
+"""Pro-GNN's terms and steps against dense formulas."""
+
+import pytest
+import torch
+from edge_gradient import check_no_edge
+from graphs import random_graph
+from tiny import tiny_data
+from torch.nn.functional import cross_entropy
+
+from gadc.models import ProGNN
+from gadc.models.pro_gnn import _Joint, _StructureLearner, normalized, smoothness
+from gadc.models.proximal import soft_threshold, threshold_singular_values
+
+FEW = {"epochs": 3, "hidden": 8}
+
+
+def _asymmetric(n=8):
+    return torch.rand(n, n, generator=torch.Generator().manual_seed(0), dtype=torch.float64).fill_diagonal_(0)
+
+
+def test_smoothness_is_the_trace():
+    S, X = _asymmetric(), random_graph(8, 10, 3).x
+    even = (S + S.T) / 2
+    scale = (even.sum(1) + 1e-3).rsqrt().diag()
+    L = scale @ (even.sum(1).diag() - even) @ scale
+    assert torch.allclose(smoothness(S, X @ X.T), torch.trace(X.T @ L @ X))
+
+
+def test_normalisation_by_row_sums():
+    S = _asymmetric()
+    looped = S + torch.eye(8, dtype=torch.float64)
+    scale = looped.sum(1).rsqrt().diag()
+    assert torch.allclose(normalized(S), scale @ looped @ scale)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_two_structure_steps_are_the_formula(symmetric):
+    data = tiny_data(dtype=torch.float64)
+    model = ProGNN(**FEW, dropout=0.0, symmetric=symmetric, beta=20.0, alpha=0.5, lam=0.01, gamma=0.7)
+    A = model._dense(data.x, data.edge_index, data.edge_weight)
+    torch.manual_seed(0)
+    layers = model.build(6, 3).double()
+    module = _Joint(layers, A)
+    learner = _StructureLearner(model, module, data.x, data)
+    S, velocity = A.clone(), torch.zeros_like(A)
+    for step in range(2):
+        learner._improve()
+        point = S.clone().requires_grad_()
+        loss = 0.7 * cross_entropy(
+            layers(data.x, normalized(point))[data.train_mask], data.y[data.train_mask]
+        )
+        loss = loss + 0.01 * smoothness(point, data.x @ data.x.T)
+        if step > 0:
+            loss = loss + (point - A).norm()
+        [gradient] = torch.autograd.grad(loss, point)
+        gradient = (gradient + gradient.T) / 2 if symmetric else gradient
+        velocity = 0.9 * velocity + gradient
+        S = threshold_singular_values(S - 0.01 * velocity, 0.2)
+        S = soft_threshold(S, 0.005).clamp(0, 1)
+        assert torch.allclose(module.structure, S)
+    assert torch.allclose(S, S.T) == symmetric
+
+
+def test_the_structure_moves_before_every_few_steps(monkeypatch):
+    moves = []
+    monkeypatch.setattr(_StructureLearner, "_improve", lambda self: moves.append(self.calls))
+    fitted = ProGNN(**FEW, inner_steps=4, selection="last").fit(tiny_data(), seed=1)
+    assert moves == [0, 4, 8]
+    assert len(fitted.trained.train_losses) == 12
+
+
+def test_another_graph_changes_the_learned_one():
+    data = tiny_data(dtype=torch.float64)
+    fitted = ProGNN(**FEW).fit(data, seed=1)
+    S = fitted.module.structure
+    i, j = data.edge_index[:, 0]
+    weight = data.edge_weight.clone()
+    weight[0] = 0.0
+    changed = S.clone()
+    changed[i, j] = changed[j, i] = (S[i, j] - data.edge_weight[0]).clamp(min=0)
+    expected = fitted.module.layers(data.x, normalized(changed))
+    assert torch.allclose(fitted.scores(data.x, data.edge_index, weight), expected)
+
+
+def test_gradient_in_the_edge_weights():
+    data = tiny_data(dtype=torch.float64)
+    fitted = ProGNN(**FEW, beta=0.1).fit(data, seed=1)
+    weight = (0.9 * data.edge_weight + 0.05).requires_grad_()  # off the edges of the clamp
+    assert torch.autograd.gradcheck(lambda w: fitted.scores(data.x, data.edge_index, w), (weight,))
+    [gradient] = torch.autograd.grad(fitted.scores(data.x, data.edge_index, weight).square().sum(), weight)
+    assert bool((gradient != 0).any())
+
+
+def test_an_edge_of_weight_zero_is_no_edge():
+    check_no_edge(ProGNN(**FEW))
+
+
+def test_it_says_what_memory_it_needs_before_it_starts():
+    data = tiny_data()
+    data.x = torch.zeros(19717, 1)
+    with pytest.raises(
+        ValueError, match=r"19717 × 19717, so memory_limit must be at least 18.7 gigabytes, got 8"
+    ):
+        ProGNN().fit(data)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"beta": -1.0}, "ProGNN: beta must be finite and >= 0, got -1.0"),
+        ({"structure_lr": 0.0}, "ProGNN: structure_lr must be finite and > 0, got 0.0"),
+        ({"inner_steps": 0}, "ProGNN: inner_steps must be a whole number >= 1, got 0"),
+    ],
+)
+def test_bad_settings(settings, message):
+    with pytest.raises(ValueError, match=message):
+        ProGNN(**settings)
