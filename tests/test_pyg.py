@@ -256,10 +256,3 @@ def test_net_reset_and_state():
     before = net.head.layers[0].weight.clone()
     net.reset_parameters()
     assert not torch.equal(net.head.layers[0].weight, before)
-
-
-def test_the_guide_runs():
-    text = (Path(__file__).parents[1] / "docs" / "pyg.md").read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
-    assert blocks
-    exec("\n".join(blocks), {})

@@ -9,12 +9,15 @@ none; Ã adds its own.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from gadc.kernels import SparsePattern
+from gadc.kernels import SparsePattern, rescale, row_sums
+from gadc.kernels.backend import uses_numba
+from gadc.memo import remembered
 from gadc.operators import LinearOperator
 from gadc.validation import check_choice, check_edge_index, check_edge_weight
 
@@ -36,28 +39,94 @@ def adjacency(
     Repeated edges count once without weights and add up with weights. An undirected edge has one weight: the
     mean of the directions in which it is listed.
     """
-    edge_index = check_edge_index(owner, edge_index, num_nodes)
-    if edge_weight is not None:
+    if edge_weight is None and not listed_loops and _is_long(edge_index, dtype):
+        pattern = remembered(
+            "pattern",
+            (edge_index, num_nodes, directed),
+            lambda: _long_pattern(edge_index, num_nodes, directed, owner),
+        )
+        values = torch.ones(pattern.nnz, dtype=dtype).index_fill_(0, pattern.diagonal, 0.0)
+        return LinearOperator(pattern, values, symmetric=not directed)
+    layout = remembered(
+        "layout",
+        (edge_index, num_nodes, directed, listed_loops),
+        lambda: _layout(edge_index, num_nodes, directed, listed_loops, owner),
+    )
+    pattern, place = layout.pattern, layout.place
+    zeros = torch.zeros(pattern.nnz, dtype=dtype, device=place.device)
+    if edge_weight is None:
+        values = zeros.index_fill(0, place, 1.0)
+    else:
         edge_weight = check_edge_weight(owner, edge_weight, edge_index.shape[1], dtype)
-    source, target = edge_index
-    if not listed_loops:
+        if layout.proper is not None:
+            edge_weight = edge_weight[layout.proper]
+        values = zeros.index_add(0, place, edge_weight)
+    if layout.directions is not None:
+        mirrored: Tensor = _Mirror.apply(values, pattern.transposed[1])  # type: ignore[no-untyped-call]
+        values = (values + mirrored) / layout.directions
+    return LinearOperator(pattern, values, symmetric=not directed)
+
+
+def _is_long(edge_index: Tensor, dtype: torch.dtype) -> bool:
+    """Whether the list is so long that sorting it by rows, rather than at once, is worth it."""
+    return isinstance(edge_index, Tensor) and uses_numba(
+        edge_index.numel(), torch.empty(0, dtype=dtype, device=edge_index.device)
+    )
+
+
+def _long_pattern(edge_index: Tensor, num_nodes: int, directed: bool, owner: str) -> SparsePattern:
+    from gadc.kernels.build import pattern_of  # imports Numba
+
+    return pattern_of(check_edge_index(owner, edge_index, num_nodes), num_nodes, directed=directed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """Where the weights of an edge list go.
+
+    Attributes:
+        pattern: The entries of A.
+        proper: Which listed edges count, or None for all.
+        place: Entry of each edge that counts.
+        directions: For an undirected graph, in how many directions the edge of each entry is listed.
+    """
+
+    pattern: SparsePattern
+    proper: Tensor | None
+    place: Tensor
+    directions: Tensor | None
+
+
+def _layout(edge_index: Tensor, num_nodes: int, directed: bool, listed_loops: bool, owner: str) -> _Layout:
+    source, target = check_edge_index(owner, edge_index, num_nodes)
+    proper = None
+    if not listed_loops and bool((source == target).any()):
         proper = source != target
         source, target = source[proper], target[proper]
-        edge_weight = None if edge_weight is None else edge_weight[proper]
     listed = source * num_nodes + target
     mirrored = listed[:0] if directed else target * num_nodes + source
     diagonal = torch.arange(num_nodes, device=listed.device) * (num_nodes + 1)
     keys, place = torch.unique(torch.cat([listed, mirrored, diagonal]), return_inverse=True)
-    pattern = SparsePattern.from_keys(keys, num_nodes, num_nodes)
+    pattern = SparsePattern.from_keys(keys, num_nodes, num_nodes, symmetric=not directed)
+    place = place[: len(listed)].clone()  # a slice would keep the whole
+    if directed:
+        return _Layout(pattern, proper, place, None)
+    present = torch.zeros(len(keys), dtype=torch.uint8, device=place.device).index_fill(0, place, 1)
+    directions = (present + present[pattern.transposed[1]]).clamp(min=1)
+    return _Layout(pattern, proper, place, directions)
 
-    place = place[: len(listed)]
-    zeros = torch.zeros(len(keys), dtype=dtype, device=listed.device)
-    present = zeros.index_fill(0, place, 1.0)
-    values = present if edge_weight is None else zeros.index_add(0, place, edge_weight)
-    if not directed:
-        _, mirror = pattern.transposed
-        values = (values + values[mirror]) / (present + present[mirror]).clamp(min=1.0)
-    return LinearOperator(pattern, values, symmetric=not directed)
+
+class _Mirror(torch.autograd.Function):
+    """values[mirror] where mirroring twice is no change, so that the gradient is mirrored, not scattered."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, mirror: Tensor) -> Tensor:
+        ctx.mirror = mirror
+        return values.index_select(0, mirror)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        return _Mirror.apply(grad, ctx.mirror), None  # type: ignore[no-untyped-call]
 
 
 def add_self_loops(graph: LinearOperator, weight: float) -> LinearOperator:
@@ -75,14 +144,13 @@ def normalize(graph: LinearOperator, norm: str, *, owner: str = "normalize") -> 
         raise ValueError(
             f"{owner}: edge_weight must be >= 0 where degrees normalise the graph, got {lowest:g}."
         )
-    rows, cols = graph.pattern.rows.long(), graph.pattern.cols.long()
-    zeros = torch.zeros(graph.shape[0], dtype=graph.dtype, device=graph.device)
-    degree = zeros.index_add(0, rows, graph.values)
+    degree = row_sums(graph.pattern, graph.values)
     occupied = degree > 0
     safe = torch.where(occupied, degree, torch.ones_like(degree))  # keeps 0/0 out of the gradient too
+    power = 1.0 / safe if norm == "rw" else safe.rsqrt()
+    scale = torch.where(occupied, power, torch.zeros_like(power))
     if norm == "rw":
-        scale = torch.where(occupied, 1.0 / safe, zeros)
-        return replace(graph, values=graph.values * scale[rows], symmetric=False, bounds=(-1.0, 1.0))
-    scale = torch.where(occupied, safe.rsqrt(), zeros)
-    values = graph.values * scale[rows] * scale[cols]
+        values = rescale(graph.pattern, graph.values, scale, torch.ones_like(scale))
+        return replace(graph, values=values, symmetric=False, bounds=(-1.0, 1.0))
+    values = rescale(graph.pattern, graph.values, scale, scale)
     return replace(graph, values=values, bounds=(-1.0, 1.0) if graph.symmetric else None)

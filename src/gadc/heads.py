@@ -45,11 +45,13 @@ class MLP(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Scores of the classes."""
-        x = self._drop(x, self.input_dropout)
-        for layer in self.layers[:-1]:
-            x = self._drop(torch.relu(layer(x)), self.dropout)
-        scores: Tensor = self.layers[-1](x)
-        return scores
+        return self.after_first(self.layers[0](self._drop(x, self.input_dropout)))
+
+    def after_first(self, hidden: Tensor) -> Tensor:
+        """Scores of the classes, from the output of the first layer."""
+        for layer in self.layers[1:]:
+            hidden = layer(self._drop(torch.relu(hidden), self.dropout))
+        return hidden
 
     def _drop(self, x: Tensor, probability: float) -> Tensor:
         return drop(x, probability) if self.training and probability > 0 else x

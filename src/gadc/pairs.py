@@ -32,12 +32,22 @@ def _half(u: Tensor, v: Tensor, chosen: Tensor, edge_weight: Tensor | None) -> t
     return pairs, weight.new_zeros(len(pairs)).index_add_(0, place, weight)
 
 
-def decode_pairs(pairs: Tensor, weight: Tensor | None) -> tuple[Tensor, Tensor | None]:
-    """Edge list with both directions of each pair, sorted."""
+def pair_numbers(u: Tensor, v: Tensor) -> Tensor:
+    """Numbers of the pairs u < v."""
+    return v * (v - 1) // 2 + u
+
+
+def pair_ends(pairs: Tensor) -> Tensor:
+    """Both ends u < v of numbered pairs, shape (2, k)."""
     v = ((1 + (1 + 8 * pairs.double()).sqrt()) / 2).long()
     v -= (v * (v - 1) // 2 > pairs).long()  # the root may be one off either way for large numbers
     v += (v * (v + 1) // 2 <= pairs).long()
-    u = pairs - v * (v - 1) // 2
+    return torch.stack([pairs - v * (v - 1) // 2, v])
+
+
+def decode_pairs(pairs: Tensor, weight: Tensor | None) -> tuple[Tensor, Tensor | None]:
+    """Edge list with both directions of each pair, sorted."""
+    u, v = pair_ends(pairs)
     edge_index = torch.stack([torch.cat([u, v]), torch.cat([v, u])])
     n = int(v.max()) + 1 if len(v) else 1
     order = torch.argsort(edge_index[0] * n + edge_index[1])

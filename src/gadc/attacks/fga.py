@@ -1,0 +1,66 @@
+"""FGA: flip the pairs along which the loss rises fastest.
+
+J. Chen, Wu, Xu, Y. Chen, Zheng and Xuan, "Fast Gradient Attack on Network Embedding", 2018.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gadc.attacks.base import Attack, Flips, Rules, Scores
+from gadc.attacks.budget import best_within
+from gadc.attacks.candidates import BLOCK_SIZE
+from gadc.attacks.losses import Loss, make_loss
+from gadc.attacks.relaxation import set_up
+from gadc.memo import remembering
+from gadc.validation import check_count, check_number
+
+
+@dataclass(frozen=True, kw_only=True)
+class FGA(Attack):
+    """Greedy flips by gradient, per cost; pairs that would lower the loss are left alone.
+
+    Args:
+        flips_per_step: Flips between two gradients; None flips all by the first one.
+        loss: What is maximised, see `gadc.attacks.losses`.
+        block_size: Candidate pairs at most; all pairs where they fit (see `candidate_pairs`).
+    """
+
+    flips_per_step: int | None = 1
+    loss: str | Loss = "cross-entropy"
+    block_size: int = BLOCK_SIZE
+
+    def __post_init__(self) -> None:
+        if self.flips_per_step is not None:
+            check_count("FGA", self.flips_per_step, "flips_per_step", low=1)
+        check_count("FGA", self.block_size, "block_size", low=1)
+        make_loss(self.loss)
+
+    def __call__(
+        self,
+        scores: Scores | None,
+        data: Data,
+        *,
+        nodes: Tensor,
+        budget: float,
+        seed: int = 0,
+        rules: Rules | None = None,
+    ) -> Flips:
+        """Flip until the budget is spent or nothing raises the loss."""
+        left = check_number("FGA", budget, "budget")
+        generator = torch.Generator().manual_seed(seed)
+        objective, graph = set_up(scores, data, nodes, self.loss, rules, self.block_size, generator)
+        flipped = torch.zeros_like(graph.before)
+        with remembering():
+            while left > 0 and graph.pairs.shape[1]:
+                gain = (objective.gradient(graph, flipped) / graph.costs).masked_fill(flipped > 0, 0.0)
+                best = best_within(gain, graph.costs, left, limit=self.flips_per_step)
+                flipped[best] = 1.0
+                left -= float(graph.costs[best].double().sum())
+                if not len(best) or self.flips_per_step is None:
+                    break
+        return Flips(graph.pairs[:, flipped > 0])

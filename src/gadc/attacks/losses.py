@@ -1,0 +1,61 @@
+"""What an attacker maximises: how wrong the scores of the attacked nodes are, on average.
+
+    cross-entropy        -log softmax(s)_y                  also grows for nodes that are wrong already
+    margin               max_{c≠y} s_c - s_y
+    tanh-margin          tanh of the margin                 looks at the nodes near the boundary
+    probability-margin   the margin of softmax(s)
+
+Geisler et al., "Robustness of Graph Neural Networks at Scale", NeurIPS 2021, compare them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+
+
+def margins(scores: Tensor, labels: Tensor) -> Tensor:
+    """Best other score minus the label's, for every row: positive where the prediction is wrong."""
+    if scores.shape[1] < 2:
+        raise ValueError(f"margins: scores must have two columns or more, got {scores.shape[1]}.")
+    column = labels.unsqueeze(1)
+    others = scores.scatter(1, column, -torch.inf)
+    return others.amax(1) - scores.gather(1, column).squeeze(1)
+
+
+def margin(scores: Tensor, labels: Tensor) -> Tensor:
+    """Mean margin."""
+    return margins(scores, labels).mean()
+
+
+def tanh_margin(scores: Tensor, labels: Tensor) -> Tensor:
+    """Mean tanh of the margin."""
+    return margins(scores, labels).tanh().mean()
+
+
+def probability_margin(scores: Tensor, labels: Tensor) -> Tensor:
+    """Mean margin of the probabilities."""
+    return margins(scores.softmax(1), labels).mean()
+
+
+LOSSES: dict[str, Loss] = {
+    "cross-entropy": cross_entropy,
+    "margin": margin,
+    "tanh-margin": tanh_margin,
+    "probability-margin": probability_margin,
+}
+
+
+def make_loss(loss: str | Loss) -> Loss:
+    """The loss of that name; a function `(scores, labels) -> number to maximise` is passed through."""
+    if callable(loss):
+        return loss
+    if loss not in LOSSES:
+        raise ValueError(f"make_loss: loss must be one of {', '.join(LOSSES)} or a callable, got {loss!r}.")
+    return LOSSES[loss]

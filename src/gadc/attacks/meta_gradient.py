@@ -1,0 +1,140 @@
+"""How an attack loss after training changes with the diffused features: the thin half of the meta-gradient.
+
+The surrogate is linear, Z = S S X W₁ W₂, so the graph enters its training through F = S²X alone. A step of
+training on m rows reads
+
+    H = F W₁,  P = (softmax(H W₂) - Y) / m,  ∇W₁ = Fᵀ P W₂ᵀ,  ∇W₂ = Hᵀ P,  V ← μV + ∇W,  W ← W - ηV
+
+and involves training rows of F only. The reverse sweep over all steps, written out below, therefore gives
+∂L/∂F as a matrix with m rows (through training) plus one of rank c (through the final scores): nothing
+here has n² entries, and no automatic differentiation keeps 100 steps alive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class DiffusedGradient:
+    """∂L/∂F = E core + left rightᵀ, where E puts the rows of `core` at the nodes `rows`."""
+
+    rows: Tensor
+    core: Tensor
+    left: Tensor
+    right: Tensor
+
+    def to_dense(self) -> Tensor:
+        """The gradient as one matrix of the shape of F."""
+        return (self.left @ self.right.T).index_add_(0, self.rows, self.core)
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """L = Σ_i weight_i · cross-entropy(Z_i, targets_i), and the nodes the surrogate is trained on.
+
+    Args:
+        train: Training nodes (indices).
+        targets: Labels of all nodes, one-hot; true ones at training nodes.
+        weight: Weight of each node in the attack loss.
+    """
+
+    train: Tensor
+    targets: Tensor
+    weight: Tensor
+
+    def residual(self, logits: Tensor) -> Tensor:
+        """∂L/∂Z."""
+        return self.weight.unsqueeze(1) * (logits.softmax(-1) - self.targets)
+
+
+class Step(NamedTuple):
+    """What the reverse sweep needs of one training step."""
+
+    w1: Tensor
+    w2: Tensor
+    hidden: Tensor
+    probabilities: Tensor
+    residual: Tensor
+
+
+def train_path(
+    rows: Tensor, targets: Tensor, w1: Tensor, w2: Tensor, *, lr: float, momentum: float, num_steps: int
+) -> tuple[list[Step], Tensor, Tensor]:
+    """Gradient descent with momentum from (w1, w2); returns the steps and the final weights."""
+    v1, v2 = torch.zeros_like(w1), torch.zeros_like(w2)
+    steps = []
+    for _ in range(num_steps):
+        hidden = rows @ w1
+        probabilities = (hidden @ w2).softmax(-1)
+        residual = (probabilities - targets) / len(rows)
+        steps.append(Step(w1, w2, hidden, probabilities, residual))
+        v1 = momentum * v1 + rows.T @ (residual @ w2.T)
+        v2 = momentum * v2 + hidden.T @ residual
+        w1, w2 = w1 - lr * v1, w2 - lr * v2
+    return steps, w1, w2
+
+
+def exact_gradient(
+    diffused: Tensor,
+    objective: Objective,
+    w1: Tensor,
+    w2: Tensor,
+    *,
+    lr: float,
+    momentum: float,
+    num_steps: int,
+) -> DiffusedGradient:
+    """∂L/∂F where L is taken at the weights that training from (w1, w2) ends with."""
+    rows = diffused[objective.train]
+    targets = objective.targets[objective.train]
+    steps, w1, w2 = train_path(rows, targets, w1, w2, lr=lr, momentum=momentum, num_steps=num_steps)
+    residual = objective.residual(diffused @ w1 @ w2)
+    moved = diffused.T @ residual
+    core = _reverse(rows, steps, moved @ w2.T, w1.T @ moved, lr=lr, momentum=momentum)
+    return DiffusedGradient(objective.train, core, residual, w1 @ w2)
+
+
+def _reverse(
+    rows: Tensor, steps: list[Step], to_w1: Tensor, to_w2: Tensor, *, lr: float, momentum: float
+) -> Tensor:
+    """Carry ∂L/∂(final weights) back to ∂L/∂(training rows); `to_x` stands for ∂L/∂x."""
+    to_v1, to_v2 = torch.zeros_like(to_w1), torch.zeros_like(to_w2)
+    left, right = [], []  # factors of the sum over the steps, multiplied once at the end
+    for w1, w2, hidden, probabilities, residual in reversed(steps):
+        to_v1, to_v2 = to_v1 - lr * to_w1, to_v2 - lr * to_w2  # also the gradients with respect to ∇W
+        spread = rows @ to_v1
+        to_residual = hidden @ to_v2 + spread @ w2
+        inner = probabilities * to_residual
+        to_logits = (inner - probabilities * inner.sum(1, keepdim=True)) / len(rows)
+        to_hidden = residual @ to_v2.T + to_logits @ w2.T
+        left += [residual @ w2.T, to_hidden]
+        right += [to_v1, w1]
+        to_w1 = to_w1 + rows.T @ to_hidden
+        to_w2 = to_w2 + spread.T @ residual + hidden.T @ to_logits
+        to_v1, to_v2 = momentum * to_v1, momentum * to_v2
+    return torch.cat(left, 1) @ torch.cat(right, 1).T if left else torch.zeros_like(rows)
+
+
+def approximate_gradient(
+    diffused: Tensor,
+    objective: Objective,
+    w1: Tensor,
+    w2: Tensor,
+    *,
+    lr: float,
+    momentum: float,
+    num_steps: int,
+) -> DiffusedGradient:
+    """A-Meta: ∂L/∂F summed over the weights of all steps, each taken as a constant."""
+    rows = diffused[objective.train]
+    targets = objective.targets[objective.train]
+    steps, w1, w2 = train_path(rows, targets, w1, w2, lr=lr, momentum=momentum, num_steps=num_steps)
+    weights = [step.w1 @ step.w2 for step in steps[1:]] + [w1 @ w2]
+    right = torch.cat(weights, 1)
+    left = torch.cat([objective.residual(logits) for logits in (diffused @ right).chunk(num_steps, 1)], 1)
+    return DiffusedGradient(objective.train[:0], rows[:0], left, right)

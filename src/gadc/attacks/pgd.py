@@ -1,0 +1,110 @@
+"""PGD: projected gradient ascent on relaxed flips, then the best of many samples.
+
+Xu, Chen, Liu, Chen, Weng, Hong and Lin, "Topology Attack and Defense for Graph Neural Networks: An
+Optimization Perspective", IJCAI 2019; the defaults are those of Mujkanovic, Geisler, Günnemann and
+Bojchevski, "Are Defenses for Graph Neural Networks Robust?", NeurIPS 2022, and of GADC's Table 2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gadc.attacks.base import Attack, Flips, Rules, Scores
+from gadc.attacks.budget import ROUNDING, best_within, project
+from gadc.attacks.candidates import BLOCK_SIZE
+from gadc.attacks.losses import Loss, make_loss
+from gadc.attacks.relaxation import Objective, Relaxed, set_up
+from gadc.memo import remembering
+from gadc.validation import check_count, check_number
+
+
+@dataclass(frozen=True, kw_only=True)
+class PGD(Attack):
+    """Projected gradient ascent with steps of `rate` · budget / √(t + 1).
+
+    In the end each pair is flipped with the probability that was found. Of `num_samples` draws within the
+    budget, and the most probable flips that fit, those of the highest loss are taken.
+
+    Args:
+        steps: Gradients.
+        rate: Base rate of the steps.
+        num_samples: Draws within the budget.
+        max_draws: Draws in all: those beyond the budget are thrown away.
+        loss: What is maximised, see `gadc.attacks.losses`.
+        block_size: Candidate pairs at most; all pairs where they fit (see `candidate_pairs`).
+    """
+
+    steps: int = 200
+    rate: float = 0.1
+    num_samples: int = 100
+    max_draws: int = 1000
+    loss: str | Loss = "tanh-margin"
+    block_size: int = BLOCK_SIZE
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        for name in ("steps", "max_draws", "block_size"):
+            check_count(owner, getattr(self, name), name, low=1)
+        check_count(owner, self.num_samples, "num_samples")
+        check_number(owner, self.rate, "rate", strict=True)
+        make_loss(self.loss)
+
+    def __call__(
+        self,
+        scores: Scores | None,
+        data: Data,
+        *,
+        nodes: Tensor,
+        budget: float,
+        seed: int = 0,
+        rules: Rules | None = None,
+    ) -> Flips:
+        """Climb, project, sample."""
+        budget = check_number(type(self).__name__, budget, "budget")
+        generator = torch.Generator().manual_seed(seed)
+        objective, graph = set_up(scores, data, nodes, self.loss, rules, self.block_size, generator)
+        flipped = torch.zeros_like(graph.before)
+        if not graph.pairs.shape[1]:
+            return Flips(graph.pairs)
+        with remembering():
+            for step in range(self.steps):
+                objective = self._attacked(objective, graph, flipped, step)
+                rate = self.rate * budget / math.sqrt(step + 1)
+                gradient = objective.gradient(graph, flipped)
+                flipped = project(flipped.add_(gradient, alpha=rate), budget, graph.costs)
+        return self._sample(objective, graph, flipped, budget, generator)
+
+    def _attacked(self, objective: Objective, graph: Relaxed, flipped: Tensor, step: int) -> Objective:
+        """What the next step climbs."""
+        return objective
+
+    def _sample(
+        self,
+        objective: Objective,
+        graph: Relaxed,
+        flipped: Tensor,
+        budget: float,
+        generator: torch.Generator,
+    ) -> Flips:
+        best = Flips(graph.pairs[:, best_within(flipped, graph.costs, budget)])
+        highest = objective.after(best)
+        uncertain = torch.nonzero(flipped > 0).squeeze(1)
+        chances, costs = flipped[uncertain], graph.costs[uncertain].double()
+        left = self.num_samples
+        for _ in range(self.max_draws):
+            if not left:
+                break
+            drawn = torch.bernoulli(chances, generator=generator).bool()
+            if float(costs[drawn].sum()) > budget * (1 + ROUNDING):
+                continue
+            left -= 1
+            flips = Flips(graph.pairs[:, uncertain[drawn]])
+            value = objective.after(flips)
+            if value > highest:
+                best, highest = flips, value
+        return best

@@ -1,0 +1,61 @@
+"""Every Python block of the guides runs, and so does every example."""
+
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import networkx as nx
+import pytest
+import torch
+
+from gadc.datasets import csbm, write_npz, write_tables
+
+ROOT = Path(__file__).parents[1]
+NEED_DATA = {"datasets.md"}
+OWN_TEST = {"attacks.md"}  # tests/attacks/test_guide.py also looks at what it prints
+ARGUMENTS = {"denoise_digits.py": ["--seeds", "1"]}
+
+
+def _blocks(page):
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def _pages():
+    pages = [page for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))) if _blocks(page)]
+    for page in pages:
+        if page.name not in OWN_TEST:
+            yield pytest.param(page, id=page.name, marks=[pytest.mark.data] * (page.name in NEED_DATA))
+
+
+@pytest.fixture
+def own_graph(tmp_path, monkeypatch):
+    """A folder with the files that the guide on own graphs reads."""
+    monkeypatch.chdir(tmp_path)
+    data = csbm(60, mean_degree=6.0, num_features=4, seed=0)
+    data.edge_weight = torch.ones(data.num_edges)
+    write_npz(data, "graph.npz")
+    write_tables(data, "edges.csv", "nodes.csv")
+    torch.save(data, "graph.pt")
+    graph = nx.Graph()
+    for u, v in data.edge_index.T.tolist():
+        graph.add_edge(u, v, weight=1.0)
+    nx.write_weighted_edgelist(graph, "graph.edgelist")
+    for node, label, x in zip(range(60), data.y.tolist(), data.x.tolist(), strict=True):
+        graph.add_node(node, kind=label, **{f"x{j}": value for j, value in enumerate(x)})
+    nx.write_graphml(graph, "graph.graphml")
+
+
+@pytest.mark.usefixtures("own_graph")
+@pytest.mark.parametrize("page", _pages())
+def test_the_blocks_of_a_page_run_one_after_the_other(page):
+    exec(compile("\n".join(_blocks(page)), page.name, "exec"), {"__name__": page.stem})
+
+
+@pytest.mark.parametrize("example", sorted(ROOT.glob("examples/*.py")), ids=lambda path: path.name)
+def test_an_example_runs(example, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(example), *ARGUMENTS.get(example.name, [])])
+    runpy.run_path(str(example), run_name="__main__")
+    assert any((tmp_path / "out").iterdir())
+    assert capsys.readouterr().out
