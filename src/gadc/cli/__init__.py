@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from gadc.cli import data
+from gadc.cli.attack import attack
+from gadc.cli.audit import audit
 from gadc.cli.demo import demo
 from gadc.cli.denoise import denoise
 from gadc.cli.edges import edges
@@ -19,7 +21,7 @@ from gadc.version import __version__
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Graph Adversarial Diffusion Convolution.")
 app.add_typer(data.app, name="data")
-for command in (demo, inspect, denoise, fit, predict, evaluate, edges, reproduce, report):
+for command in (demo, inspect, denoise, fit, predict, evaluate, edges, attack, audit, reproduce, report):
     app.command()(command)
 
 

@@ -41,8 +41,11 @@ def command_line(context: typer.Context) -> str:
             continue
         if parameter.param_type_name == "argument":
             words.append(str(value))
+        elif isinstance(value, bool):
+            words.append((parameter.opts if value else parameter.secondary_opts)[-1])
         else:
-            words += [parameter.opts[-1]] if value is True else [parameter.opts[-1], str(value)]
+            for one in value if isinstance(value, list | tuple) else (value,):
+                words += [parameter.opts[-1], str(one)]
     return shlex.join(words)
 
 

@@ -40,6 +40,20 @@ class Comparison:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """Something that must hold: what, whether it does (None: not judged), and the figures behind it."""
+
+    name: str
+    passed: bool | None
+    detail: str
+
+    @property
+    def word(self) -> str:
+        """The verdict for a reader."""
+        return {True: "pass", False: "FAIL", None: "not judged"}[self.passed]
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunReport:
     """All that a report of a run says; every text is escaped when it is written.
 
@@ -51,6 +65,7 @@ class RunReport:
         card: Facts about the data, by name.
         comparison: The compared models.
         accuracies: The same as bars, shown beside the table.
+        checks: What must hold for the figures to be believed.
         pictures: More plots, in their order.
         explanation: Why these settings were chosen, if a choice was made.
         notes: What a careful reader should know.
@@ -64,6 +79,7 @@ class RunReport:
     card: Mapping[str, str]
     comparison: Comparison
     accuracies: AccuracyBars
+    checks: Sequence[Verdict] = ()
     pictures: Sequence[Picture] = ()
     explanation: str | None = None
     notes: Sequence[str] = ()

@@ -1,0 +1,173 @@
+"""`gadc audit`, run as a user runs it."""
+
+import json
+import re
+
+import pytest
+
+import gadc.audit
+from gadc.audit import Entry
+
+pytest.importorskip("matplotlib")
+
+HOOKS = """
+import torch
+from gadc.models import make_model
+
+
+class Net(torch.nn.Module):
+    def __init__(self, scores):
+        super().__init__()
+        self.scores = scores
+
+    def forward(self, x, edge_index, edge_weight=None):
+        return self.scores(x, edge_index, edge_weight)
+
+
+def fit(data, seed):
+    return Net(make_model("s2gc", epochs=20).fit(data, seed=seed).scores)
+
+
+def masked(data, seed):
+    scores = fit(data, seed)
+    return lambda *graph: torch.round(20 * scores(*graph))
+
+
+def shapeless(data, seed):
+    return lambda x, edge_index, edge_weight: x[:3]
+
+
+def nothing(data, seed):
+    return None
+
+
+constant = 3
+"""
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Attacks of a moment, on all of which the commands are the same."""
+    pgd = {"steps": 10, "num_samples": 3}
+    battery = (
+        Entry(name="DICE", kind="blind", attack="dice"),
+        Entry(name="PGD", kind="adaptive", attack="pgd", settings=pgd),
+        Entry(name="PGD, margin", kind="adaptive", attack="pgd", settings={**pgd, "loss": "margin"}),
+    )
+    poisoning = Entry(name="Metattack", kind="poisoning", attack="metattack", settings={"flips_per_step": 9})
+    monkeypatch.setattr(gadc.audit, "FAST_BATTERY", battery)
+    monkeypatch.setattr(gadc.audit, "BATTERY", (*battery, poisoning))
+
+
+@pytest.fixture
+def known(folder):
+    """Everyone's trade is known, so that there is someone to test on."""
+    people = (folder / "people.csv").read_text().splitlines()
+    trades = [line.split(",")[1] for line in (folder / "truth.csv").read_text().splitlines()]
+    lines = [",".join([*line.split(",")[:4], trade]) for line, trade in zip(people, trades, strict=True)]
+    (folder / "known.csv").write_text("\n".join(lines) + "\n")
+    return ("--edges", folder / "friends.csv", "--nodes", folder / "known.csv", "--label", "trade")
+
+
+@pytest.fixture
+def hooks(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(HOOKS)
+    return path
+
+
+def test_figures_and_report(run, known, folder):
+    report = folder / "audit.html"
+    asked = ("--model", "gadc-iv", "--setting", "epochs=20", "--rates", "0.2,0.1", "--seeds", "2")
+    code, out, err = run("audit", *known, *asked, "--json", "--report", report)
+    found = json.loads(out)
+    assert code == (0 if found["passed"] else 1)
+    assert found["seeds"] == [0, 1]
+    assert found["tested"] == 16
+    assert len(found["findings"]) == 2 * 2 * 4
+    assert [one["rate"] for one in found["strongest"]] == [0.1, 0.2]
+    assert "validation labels" in found["known"]
+    assert "Wrote" in err
+    page = report.read_text(encoding="utf-8")
+    assert page.count("<svg") == 2
+    for check in found["checks"]:
+        assert check["name"] in page
+    for text in (
+        "Accuracy against budget",
+        "MLP without the graph",
+        "Metattack",
+        "--setting",
+        "20 % flipped",
+    ):
+        assert text in page
+
+
+def test_a_hook_for_people(run, known, hooks):
+    code, out, _ = run("audit", *known, "--hook", f"{hooks}:fit", "--rates", "0.2", "--no-poisoning")
+    assert code == 0, out
+    assert "Metattack" not in out
+    assert "the strongest" in out
+    assert "MLP without the graph" in out
+    assert re.search(r"DICE +\d+\.\d / –", out)
+    assert "FAIL" not in out
+    assert out.count(" pass ") == 6
+
+
+def test_a_failing_check_sets_the_exit_code(run, known, hooks, tmp_path):
+    report = tmp_path / "audit.html"
+    asked = ("--hook", f"{hooks}:masked", "--rates", "0.2", "--fast", "--no-poisoning")
+    code, out, _ = run("audit", *known, *asked, "--report", report)
+    assert code == 1
+    assert re.search(r"FAIL +the gradient goes through the defence", out)
+    page = report.read_text(encoding="utf-8")
+    assert '<span class="gap failed">FAIL</span>' in page
+    assert "--rates 0.2 --fast --no-poisoning --report" in page
+    assert "NOT to be believed" in page
+
+
+def test_a_model_without_the_graph_is_not_judged(run, known):
+    asked = ("--model", "mlp", "--setting", "epochs=20", "--rates", "0.2", "--fast", "--no-poisoning")
+    _, out, _ = run("audit", *known, *asked)
+    assert re.search(r"not judged +the gradient goes through the defence", out)
+    assert "note: PGD was not run: attack: the scores pass no gradient" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--model", "gadc-v"), "--model: the name must be one of 'gadc-i'"),
+        (("--model", "gcn", "--setting", "width=3"), "--setting: "),
+        (("--setting", "epochs"), "--setting must have the form key=value"),
+        (("--rates", "a"), "--rates must be numbers"),
+        (("--rates", "2"), "--rates must be shares"),
+        (("--hook", "missing.py:fit"), "--hook must be FILE.py:FUNCTION"),
+        (("--hook", "{hooks}:other"), "must have a function 'other'"),
+        (("--hook", "{hooks}:constant"), "must have a function 'constant', got 3"),
+        (("--hook", "{hooks}:nothing"), "must give a function"),
+        (("--hook", "{hooks}:shapeless"), "must be a tensor (80, classes), got (3, 3)"),
+        (("--hook", "{hooks}:fit", "--model", "gcn"), "goes with neither --model nor --setting"),
+        (("--report", "audit.pdf"), "--report must end in .html"),
+        (("--split", "random"), "--split belongs to a named data set"),
+    ],
+)
+def test_requests_that_make_no_sense(run, known, hooks, options, message):
+    code, _, err = run("audit", *known, *(option.replace("{hooks}", str(hooks)) for option in options))
+    assert code == 2
+    assert message in err
+
+
+def test_a_graph_is_needed(run):
+    code, _, err = run("audit")
+    assert code == 2
+    assert "give --data NAME" in err
+
+
+def test_the_guide_names_every_alias():
+    from pathlib import Path
+
+    from gadc.cli.model_option import ALIASES, make_defender
+
+    guide = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    for name in ALIASES:
+        assert f"`{name}`" in guide
+        assert make_defender(name, None, None)[0] == name
