@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export GADC_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test browser lint bench reproduction clean
+.PHONY: demo test browser docs lint bench reproduction clean
 .DEFAULT_GOAL := test
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -30,6 +30,10 @@ test: $(INSTALLED)
 browser: $(INSTALLED)
 	$(BIN)/python -m pytest -m browser tests/report/test_browser.py
 
+# Guides and reference as a site in out/docs; a broken link, reference or docstring is an error.
+docs: $(INSTALLED)
+	$(BIN)/mkdocs build --strict
+
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -38,6 +42,7 @@ lint: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/core.py
+	$(BIN)/python benchmarks/speed.py
 
 # Long: goes on from the stored runs in results/, then writes the page made of them.
 reproduction: $(INSTALLED)

@@ -32,17 +32,17 @@ class ProductCounter:
     """Counts sparse times dense-matrix products while it is active."""
 
     def __enter__(self) -> ProductCounter:
-        self.count, self._original = 0, LinearOperator.__matmul__
+        self.count, self._original = 0, LinearOperator.apply
 
-        def counted(operator: LinearOperator, dense: Tensor) -> Tensor:
-            self.count += dense.ndim == 2
-            return self._original(operator, dense)
+        def counted(operator: LinearOperator, dense: Tensor, **options: object) -> Tensor:
+            self.count += 1
+            return self._original(operator, dense, **options)
 
-        LinearOperator.__matmul__ = counted  # type: ignore[method-assign]
+        LinearOperator.apply = counted  # type: ignore[method-assign]
         return self
 
     def __exit__(self, *_: object) -> None:
-        LinearOperator.__matmul__ = self._original  # type: ignore[method-assign]
+        LinearOperator.apply = self._original  # type: ignore[method-assign]
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -1,4 +1,4 @@
-"""Rows of `benchmarks/speed.py` about noisy features: GADC (II) against its dense form, and many heads at once."""
+"""Rows of `benchmarks/speed.py` about noisy features: GADC (II) and its dense form, many heads at once."""
 
 from __future__ import annotations
 

@@ -39,10 +39,23 @@ def cosines(X: Tensor) -> Tensor:
     return torch.where(outer > 0, X @ X.T / outer.clamp(min=1e-300), torch.zeros_like(outer))
 
 
+def nearest(X: Tensor, count: int) -> Tensor:
+    """1 where one node is among the `count` nearest of the other, and its cosine above 0."""
+    similar = cosines(X).fill_diagonal_(-1.0)
+    near = torch.zeros_like(similar)
+    for i, row in enumerate(similar):
+        for j in torch.argsort(row, descending=True)[:count].tolist():
+            if row[j] > 0:
+                near[i, j] = near[j, i] = 1.0
+    return near
+
+
 def transition(X: Tensor, A: Tensor, variant: str, *, eps: float = 1.0, norm: str = "sym") -> Tensor:
     """T = Â - εΦ (Eqs. 16 and 18), with the edge weights multiplying Φ."""
     if variant == "IV":
         return A * cosines(X)
+    if variant == "IV+":
+        return normalized((A + nearest(X, 20)) * cosines(X).clamp(min=0), norm=norm)
     gram = X @ X.T
     phi = {
         "plain": torch.zeros_like(A),

@@ -23,9 +23,12 @@ def _blocks(page):
 
 def _pages():
     pages = [page for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))) if _blocks(page)]
-    for page in pages:
-        if page.name not in OWN_TEST:
-            yield pytest.param(page, id=page.name, marks=[pytest.mark.data] * (page.name in NEED_DATA))
+    marks = dict.fromkeys(NEED_DATA, pytest.mark.data)
+    return [
+        pytest.param(page, id=page.name, marks=marks.get(page.name, ()))
+        for page in pages
+        if page.name not in OWN_TEST
+    ]
 
 
 @pytest.fixture
@@ -46,6 +49,7 @@ def own_graph(tmp_path, monkeypatch):
     nx.write_graphml(graph, "graph.graphml")
 
 
+@pytest.mark.filterwarnings("ignore:.*contrib.* contains experimental code")  # of PyG, at its import
 @pytest.mark.usefixtures("own_graph")
 @pytest.mark.parametrize("page", _pages())
 def test_the_blocks_of_a_page_run_one_after_the_other(page):

@@ -1,8 +1,6 @@
 """scikit-learn estimators: the common checks, the mathematics behind them, and what graphs add."""
 
-import re
 import warnings
-from pathlib import Path
 
 import numpy as np
 import polars as pl

@@ -1,9 +1,7 @@
 """PyTorch Geometric: the transform, the layer and the network are the library's own diffusion."""
 
 import copy
-import re
 import warnings
-from pathlib import Path
 
 import pytest
 import torch

@@ -2,13 +2,13 @@ import dense
 import pytest
 import torch
 from graphs import Graph, graphs, random_graph
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import gadc
 from gadc.transitions import GlobalGram
 
-VARIANTS = ["plain", "I", "II", "III", "IV"]
+VARIANTS = ["plain", "I", "II", "III", "IV", "IV+"]
 
 
 @given(graphs(), st.sampled_from(VARIANTS), st.sampled_from(["sym", "rw"]), st.sampled_from([0.0, 0.3, 2.0]))
@@ -55,6 +55,8 @@ def test_settings_of_the_published_scripts():
 
     fourth = gadc.transition(x, edges, variant="IV", self_loops=1.0)
     torch.testing.assert_close(fourth.to_dense(), graph.A * dense.cosines(x) + eye)
+    unweighted = gadc.transition(x, edges, variant="IV", self_loops=1.0, power=0.0)
+    torch.testing.assert_close(unweighted.to_dense(), graph.A + eye)
 
     third = gadc.transition(x, edges, variant="III", eps=0.5, phi_norm="edges", phi_self_loops=True)
     listed = (graph.A + eye) * (x @ x.T)
@@ -72,6 +74,23 @@ def test_settings_of_the_published_scripts():
     torch.testing.assert_close(
         looped.to_dense(), dense.normalized(graph.A) - (graph.A + eye) * dense.cosines(x)
     )
+
+
+@given(graphs(), st.integers(0, 4), st.sampled_from([0.0, 0.5, 3.0]), st.sampled_from(["sym", "rw"]))
+def test_anchors(graph: Graph, count: int, weight: float, norm: str):
+    assume(graph.x.shape[1] > 1)  # with one column all are equally near
+    settings = {"neighbors": count, "anchor": weight, "norm": norm, "self_loops": 2.0}
+    T = gadc.transition(*graph.args, variant="IV+", **settings)
+    support = graph.A + weight * dense.nearest(graph.x, count)
+    expected = dense.normalized(support * dense.cosines(graph.x).clamp(min=0), norm=norm, self_loops=2.0)
+    torch.testing.assert_close(T.to_dense(), expected)
+
+
+def test_a_power_weakens_unlike_ends():
+    x = torch.tensor([[1.0, 0.0], [3.0, 4.0], [-1.0, 0.0]], dtype=torch.float64)
+    T = gadc.transition(x, torch.tensor([[0, 1], [1, 2]]), variant="IV", power=2.0).to_dense()
+    torch.testing.assert_close(T[0, 1], torch.tensor(0.36, dtype=torch.float64))
+    assert T[1, 2] == 0.0  # a cosine of -0.6
 
 
 def test_a_zero_row_has_cosine_zero_and_finite_gradient():
@@ -107,7 +126,7 @@ def test_a_transition_object_and_a_users_own():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"variant": "V"}, r"one of plain, I, II, III, IV or a callable, got 'V'"),
+        ({"variant": "V"}, r"one of plain, I, II, III, IV, IV\+ or a callable, got 'V'"),
         ({"variant": "I", "eps": -1.0}, r"eps must be finite and >= 0, got -1\.0"),
         ({"variant": "I", "eps": float("nan")}, r"eps must be finite and >= 0, got nan"),
         ({"variant": "II", "norm": "row"}, r"norm must be one of 'sym', 'rw', got 'row'"),

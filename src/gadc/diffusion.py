@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from torch import Tensor
 from gadc.operators import LinearOperator
 from gadc.transitions import Transition, make_transition
 from gadc.truncation import thinnest
-from gadc.validation import check_count, check_features, check_number
+from gadc.validation import check_choice, check_count, check_features, check_number
 
 
 class DivergentSeriesWarning(UserWarning):
@@ -79,29 +80,41 @@ def polynomial(
         x: Matrix (n, d) or vector (n,).
         theta: Coefficients θ_0..θ_K, numbers or a tensor (which may require gradients).
         rtol: Allowed relative error in the Frobenius norm. With it, fewer than K products and a thinner
-        low-rank
-            part are used where the operator is symmetric and its spectrum is known well enough to promise
-            that error; otherwise, and without it, the sum is direct. (So it is for a `theta` that requires
-            gradients.)
+            low-rank part are used where the operator is symmetric and its spectrum is known well enough to
+            promise that error; otherwise, and without it, the sum is direct. (So it is for a `theta` that
+            requires gradients.)
     """
     if len(theta) == 0:
         raise ValueError("polynomial: theta must have at least one coefficient, got none.")
-    if rtol is None:
-        return _horner(operator, x, theta)
+    x = x.contiguous()
+    quick = None if rtol is None else _approximate(operator, x, theta, rtol)
+    return _horner(operator, x, theta) if quick is None else quick
+
+
+def _approximate(
+    operator: LinearOperator,
+    x: Tensor,
+    theta: Sequence[float] | Tensor,
+    rtol: float,
+    *,
+    overwrite: bool = False,
+) -> Tensor | None:
+    """The sum to relative error `rtol`, or None where that cannot be promised with less work."""
     check_number("polynomial", rtol, "rtol", strict=True)
     if not operator.symmetric or len(theta) < 3 or (isinstance(theta, Tensor) and theta.requires_grad):
-        return _horner(operator, x, theta)
+        return None
     weights = theta.tolist() if isinstance(theta, Tensor) else list(theta)
     differentiated = torch.is_grad_enabled() and (operator.requires_grad or x.requires_grad)
     if operator.left is not None and x.ndim == 2 and not differentiated:
         thin = thinnest(operator, x, lambda T, columns: _horner(T, columns, weights), rtol / 2)
         operator, rtol = (operator, rtol) if thin is None else (thin, rtol / 2)
-    quick = _chebyshev(operator, x, weights, rtol)
-    return _horner(operator, x, weights) if quick is None else quick
+    return _chebyshev(operator, x, weights, rtol, overwrite=overwrite)
 
 
 def _horner(operator: LinearOperator, x: Tensor, theta: Sequence[float] | Tensor) -> Tensor:
     """The sum itself, with one product a step."""
+    if not isinstance(theta, Tensor) and len(theta) > 1 and _fusible(operator, x):
+        return _fused_horner(operator, x, theta)
     out = theta[-1] * x
     for weight in reversed(theta[:-1]):
         out = operator @ out
@@ -110,12 +123,31 @@ def _horner(operator: LinearOperator, x: Tensor, theta: Sequence[float] | Tensor
     return out
 
 
-def _chebyshev(operator: LinearOperator, x: Tensor, theta: Sequence[float], rtol: float) -> Tensor | None:
+def _fusible(operator: LinearOperator, x: Tensor) -> bool:
+    """Whether steps may be fused: no gradient is asked for, and the operator is one that can."""
+    if not isinstance(operator, LinearOperator) or x.ndim != 2:
+        return False
+    return not (torch.is_grad_enabled() and (x.requires_grad or operator.requires_grad))
+
+
+def _fused_horner(operator: LinearOperator, x: Tensor, theta: Sequence[float]) -> Tensor:
+    """One pass over the rows a step; two buffers take turns."""
+    scale, out, spare = theta[-1], x, None
+    for weight in reversed(theta[:-1]):
+        step = operator.apply(out, scale=scale, plus=[(weight, x)], out=spare)
+        spare = None if out is x else out
+        scale, out = 1.0, step
+    return out
+
+
+def _chebyshev(
+    operator: LinearOperator, x: Tensor, theta: Sequence[float], rtol: float, *, overwrite: bool = False
+) -> Tensor | None:
     """The same polynomial in the Chebyshev basis of the spectral interval, cut when `rtol` is certain.
 
     On [low, high] the polynomials satisfy |T_j| <= 1, so the dropped terms add at most Σ|c_j| ‖x‖_F. The sum
     stops as soon as that, with rounding, is below `rtol` times the norm of the answer. None says that it
-    never was.
+    never was. Three matrices are alive beside x; two, if x may be overwritten.
     """
     low, high = operator.spectral_interval()
     coefficients = _chebyshev_coefficients(theta, low, high)
@@ -128,18 +160,36 @@ def _chebyshev(operator: LinearOperator, x: Tensor, theta: Sequence[float], rtol
     scale = float(x.detach().norm())
 
     # T_0 = x, T_1 = B x and T_j = 2 B T_{j-1} - T_{j-2}, with B = (T - center) / half.
-    before, now = x, (operator @ x).mul_(1 / half).add_(x, alpha=-center / half)
-    out = float(coefficients[0]) * x + float(coefficients[1]) * now
+    fusible = _fusible(operator, x)
+    before, now = x, _step(operator, x, 1 / half, [(-center / half, x)])
+    out = (float(coefficients[0]) * x).add_(now, alpha=float(coefficients[1]))
     for j in range(2, len(coefficients) + 1):
         doubt = tails[j] + rounding
         # The norm is worth a pass over memory only where it could settle the matter: ‖out‖ <= tails[0] ‖x‖.
         if doubt <= rtol * tails[0] and doubt * scale <= rtol * (float(out.detach().norm()) - doubt * scale):
             return out
         if j < len(coefficients):
-            product = (operator @ now).mul_(2 / half).add_(now, alpha=-2 * center / half).sub_(before)
+            plus, total = [(-2 * center / half, now), (-1.0, before)], (float(coefficients[j]), out)
+            if fusible:  # the new term takes the place of the oldest
+                spare = None if before is x and not overwrite else before
+                product = operator.apply(now, scale=2 / half, plus=plus, out=spare, total=total)
+            else:
+                product = _step(operator, now, 2 / half, plus)
+                out = out.add_(product, alpha=total[0])
             before, now = now, product
-            out = out.add_(now, alpha=float(coefficients[j]))
     return None
+
+
+def _step(
+    operator: LinearOperator, dense: Tensor, scale: float, plus: Sequence[tuple[float, Tensor]]
+) -> Tensor:
+    """The sum scale · T dense + Σ weight · summand, differentiable where need be."""
+    if _fusible(operator, dense):
+        return operator.apply(dense, scale=scale, plus=plus)
+    product = (operator @ dense).mul_(scale)
+    for weight, summand in plus:
+        product = product.add_(summand, alpha=weight)
+    return product
 
 
 def _chebyshev_coefficients(theta: Sequence[float], low: float, high: float) -> NDArray[Any]:
@@ -163,6 +213,7 @@ def diffuse(
     rtol: float | None = None,
     phi_x: Tensor | None = None,
     check_convergence: bool = True,
+    order: str | None = None,
     **transition_settings: Any,
 ) -> Tensor:
     """GADC's aggregated features F = S X, S = 1/(λ+1) Σ_{k=0..K} (λ/(λ+1) T)^k (Eq. 15).
@@ -179,6 +230,9 @@ def diffuse(
         phi_x: Features that T is made of, where they are not those that are diffused. (The published script
             for IV takes cosines of the raw features and diffuses the row-normalised ones.)
         check_convergence: Estimate ρ(T) and warn if the series diverges.
+        order: "cluster" computes in an order in which neighbours lie close together and undoes it at the end:
+            the same up to rounding, and faster from some ten hops on. It has no effect on tensors that are
+            not on the CPU and where a gradient is asked for.
         **transition_settings: `norm`, `self_loops`, `directed`, ... of `transition`.
 
     Returns:
@@ -188,11 +242,29 @@ def diffuse(
     source = x if phi_x is None else check_features("diffuse", phi_x, "phi_x").to(x.dtype)
     if source.shape[0] != x.shape[0]:
         raise ValueError(f"diffuse: phi_x must have the {x.shape[0]} rows of x, got {source.shape[0]}.")
+    if order is not None:
+        check_choice("diffuse", order, "order", ("cluster",))
     theta = neumann(lam, num_steps)
     operator = make_transition(variant, eps=eps, **transition_settings)(source, edge_index, edge_weight)
     if check_convergence and num_steps > 0:
         _warn_if_divergent(operator, lam)
-    return polynomial(operator, x, theta, rtol=rtol)
+    if order is None or not _fusible(operator, x) or x.device.type != "cpu":
+        return polynomial(operator, x, theta, rtol=rtol)
+    operator, places = _clustered(operator)  # lets go of the operator in the old order
+    quick = None if rtol is None else _approximate(operator, x[places], theta, rtol, overwrite=True)
+    out = _horner(operator, x[places], theta) if quick is None else quick
+    return torch.empty_like(out).index_copy_(0, places, out)
+
+
+def _clustered(operator: LinearOperator) -> tuple[LinearOperator, Tensor]:
+    """The operator in cluster order, and the nodes in that order."""
+    from gadc.kernels.ordering import cluster_order, reorder  # imports Numba
+
+    nodes = cluster_order(operator.pattern)
+    pattern, values = reorder(operator.pattern, operator.values, nodes)
+    left = None if operator.left is None else operator.left[nodes]
+    right = None if operator.right is None else operator.right[nodes]
+    return replace(operator, pattern=pattern, values=values, left=left, right=right), nodes
 
 
 def _warn_if_divergent(operator: LinearOperator, lam: float) -> None:

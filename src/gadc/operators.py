@@ -9,6 +9,7 @@ differentiable in the sparse values and in both factors.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,7 +17,7 @@ import torch
 from torch import Tensor
 
 from gadc import spectrum
-from gadc.kernels import SparsePattern, spmm
+from gadc.kernels import SparsePattern, fused_spmm, spmm
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,20 +68,57 @@ class LinearOperator:
 
     def __matmul__(self, dense: Tensor) -> Tensor:
         """T @ H for a vector or a matrix H."""
+        columns = self._columns(dense)
+        out = spmm(self.pattern, self.values, columns)
+        for left, right in self._factors(columns):
+            out = torch.addmm(out, left, right)
+        return out if dense.ndim == 2 else out.squeeze(1)
+
+    @torch.no_grad()
+    def apply(
+        self,
+        dense: Tensor,
+        *,
+        scale: float = 1.0,
+        plus: Sequence[tuple[float, Tensor]] = (),
+        out: Tensor | None = None,
+        total: tuple[float, Tensor] | None = None,
+    ) -> Tensor:
+        """One step of a recursion, scale · T @ H + Σ weight · summand, in one pass and without gradient.
+
+        Args:
+            dense: H, a matrix.
+            scale: Factor of the product.
+            plus: At most two pairs (weight, matrix shaped as the result).
+            out: Where to write the result: a contiguous matrix, perhaps one of the summands, never H.
+            total: A pair (weight, contiguous matrix) to which weight · result is added.
+        """
+        columns = self._columns(dense)
+        factors = self._factors(columns)
+        early = None if factors else total
+        out = fused_spmm(self.pattern, self.values, columns, scale=scale, plus=plus, out=out, total=early)
+        for left, right in factors:
+            out.addmm_(left, right, alpha=scale)
+            if total is not None:
+                total[1].add_(out, alpha=total[0])
+        return out
+
+    def _columns(self, dense: Tensor) -> Tensor:
         if dense.ndim not in (1, 2) or dense.shape[0] != self.shape[1]:
             raise ValueError(
                 f"LinearOperator: cannot multiply shape {self.shape} with shape {tuple(dense.shape)}; "
                 f"the operand needs {self.shape[1]} rows."
             )
-        columns = dense if dense.ndim == 2 else dense.unsqueeze(1)
-        out = spmm(self.pattern, self.values, columns)
-        if self.left is not None and self.right is not None:
-            # Folding costs as much as a product with n columns, so a few columns are not worth it.
-            if self._is_wide and 4 * columns.shape[1] >= self.shape[0]:
-                out = torch.addmm(out, self._folded, columns)
-            else:
-                out = torch.addmm(out, self.left, self.right.T @ columns)
-        return out if dense.ndim == 2 else out.squeeze(1)
+        return dense if dense.ndim == 2 else dense.unsqueeze(1)
+
+    def _factors(self, columns: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """The low-rank part times H as a product of two matrices still to be multiplied; none without it."""
+        if self.left is None or self.right is None:
+            return []
+        # Folding costs as much as a product with n columns, so a few columns are not worth it.
+        if self._is_wide and 4 * columns.shape[1] >= self.shape[0]:
+            return [(self._folded, columns)]
+        return [(self.left, self.right.T @ columns)]
 
     @property
     def _is_wide(self) -> bool:

@@ -78,6 +78,7 @@ def test_a_divergent_series_is_a_warning_of_one_line(run, folder, mine):
         (("-o", "f.csv", "--noise", "edge-removal"), "--noise and --level go together"),
         (("-o", "f.csv", "--noise", "static", "--level", "1"), "must be one of 'gaussian-noise'"),
         (("-o", "f.csv", "--attack", "metattack"), "belong to a named data set"),
+        (("-o", "f.csv", "--split", "random"), "belong to a named data set"),
         (("-o", "f.csv", "--features", "arm,leg"), "column 'leg': no such column"),
     ],
 )

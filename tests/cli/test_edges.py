@@ -10,15 +10,57 @@ def test_the_ledger(run_json, run, folder, mine):
     out = folder / "suspicious.parquet"
     found = run_json("edges", *mine, "-o", out)
     frame = pl.read_parquet(out)
-    assert frame.columns == ["rank", "who", "whom", "cosine", "weight_before", "weight_after", "score"]
+    weights = ["weight_before", "weight_after"]
+    judged = ["score", "probability", "effect_source", "effect_target"]
+    assert frame.columns == ["rank", "who", "whom", "cosine", *weights, *judged]
     assert frame["rank"].to_list() == list(range(1, found["edges"] + 1))
     assert frame["score"].is_sorted(descending=True)
+    assert frame["probability"].is_sorted(descending=True)
+    assert frame["probability"].is_between(0, 1).all()
+    assert found["expected_false"] == pytest.approx(frame["probability"].sum())
     assert (frame["weight_after"] - frame["weight_before"] * frame["cosine"]).abs().max() < 1e-6
     listed = {frozenset(pair) for pair in pl.read_csv(folder / "friends.csv").rows()}
     assert {frozenset(pair) for pair in frame.select("who", "whom").rows()} == listed
     code, text, _ = run("edges", *mine)
     assert code == 0
     assert "The least trusted" in text
+
+
+def test_effects_are_those_of_removing_the_edge(run_json, folder, mine):
+    """Write the edges without the first of the ledger, and predict with the same model."""
+    model, out = folder / "model.safetensors", folder / "suspicious.csv"
+    run_json("fit", *mine, "-o", model, "--variant", "II", "--lam", "4")
+    run_json("edges", *mine, "-o", out, "--model", model, "--effects", "2")
+    ledger = pl.read_csv(out)
+    assert ledger["effect_source"].null_count() == ledger["effect_target"].null_count() == len(ledger) - 2
+    first = ledger.row(0, named=True)
+    edges = pl.read_csv(folder / "friends.csv")
+    removed = {first["who"], first["whom"]}
+    edges.filter(pl.Series([set(pair) != removed for pair in edges.rows()])).write_csv(folder / "fewer.csv")
+    tables = {}
+    for name in ("friends", "fewer"):
+        answer = folder / f"{name}.parquet"
+        graph = ("--edges", folder / f"{name}.csv", "--nodes", folder / "people.csv", "--label", "trade")
+        run_json("predict", model, *graph, "-o", answer)
+        tables[name] = {row["person"]: row for row in pl.read_parquet(answer).iter_rows(named=True)}
+    for end, effect in (("who", "effect_source"), ("whom", "effect_target")):
+        before, after = tables["friends"][first[end]], tables["fewer"][first[end]]
+        assert first[effect] != 0
+        change = after[f"p_{before['class']}"] - before["probability"]
+        assert first[effect] == pytest.approx(change, abs=1e-5)
+
+
+def test_no_effects(run, folder, mine):
+    out = folder / "suspicious.csv"
+    assert run("edges", *mine, "-o", out, "--effects", "0")[0] == 0
+    assert "effect_source" not in pl.read_csv(out).columns
+    features = ("--features", "arm,eye,ear")
+    pl.read_csv(folder / "people.csv").drop("trade").write_csv(folder / "unlabelled.csv")
+    nodes = ("--edges", folder / "friends.csv", "--nodes", folder / "unlabelled.csv", *features)
+    code, _, err = run("edges", *nodes, "-o", out)
+    assert code == 0
+    assert "neither --model nor a label" in err
+    assert "effect_source" not in pl.read_csv(out).columns
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -52,6 +94,7 @@ def test_noise_on_purpose_is_found(run_json):
     found = run_json("edges", "--data", "digits", *noise)
     assert found["known_false"] > 0
     assert found["roc_auc"] > 0.95
+    assert found["expected_false"] == pytest.approx(found["known_false"], rel=0.05)
 
 
 def test_removed_edges_leave_nothing_to_find(run_json):
@@ -67,8 +110,9 @@ def test_unknown_score(run, mine):
 @pytest.mark.data
 def test_metattack_on_cora(run_json):
     attacked = ("--data", "cora-prognn", "--attack", "metattack", "--rate", "0.25")
-    found = run_json("edges", *attacked)
+    found = run_json("edges", *attacked, "--effects", "0")
     assert found["known_false"] == 1264
     assert found["precision_at_k"] == pytest.approx(0.693, abs=0.005)
     assert found["roc_auc"] == pytest.approx(0.931, abs=0.005)
     assert found["pr_auc"] == pytest.approx(0.709, abs=0.005)
+    assert found["expected_false"] == pytest.approx(981, abs=30)

@@ -1,5 +1,7 @@
 """`gadc fit`, run as a user runs it."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from gadc.estimators import GADCClassifier
 
 def test_fit_reports_controls_and_saves_the_model(run_json, folder, mine):
     out = folder / "model.safetensors"
-    found = run_json("fit", *mine, "--lam", "4", "--steps", "4", "-o", out)
+    found = run_json("fit", *mine, "--variant", "II", "--lam", "4", "--steps", "4", "-o", out)
     assert found["labels"] == 40
     assert found["classes"] == ["baker", "smith"]
     assert [row["model"] for row in found["figures"]] == [
@@ -31,8 +33,20 @@ def test_settings_and_seed_reach_the_model(run_json, folder, mine):
     assert wanted.items() <= params.items()
 
 
+def test_auto_explains_itself(run, folder, mine):
+    out = folder / "model.safetensors"
+    code, printed, err = run("fit", *mine, "--lam", "4", "-o", out, "--json")
+    assert code == 0
+    assert "reads no --lam" in err
+    found = json.loads(printed)
+    assert [row["model"] for row in found["figures"]] == ["GADC auto", "MLP without the graph"]
+    assert found["explanation"].startswith("Picked ")
+    assert found["report"]["facts"]["homophily"] > 0.8
+    assert GADCClassifier.load(out).explain_ == found["explanation"]
+
+
 def test_people_read_a_table(run, folder, mine):
-    code, out, err = run("fit", *mine, "-o", folder / "m")
+    code, out, err = run("fit", *mine, "--variant", "II", "-o", folder / "m")
     assert code == 0
     assert "40 labels, 2 classes" in out
     assert "MLP without the graph" in out
@@ -43,7 +57,7 @@ def test_test_labels_of_a_named_set_are_not_seen(run_json, tmp_path):
     from gadc.datasets import digits
 
     data = digits()
-    found = run_json("fit", "--data", "digits", "--steps", "2", "-o", tmp_path / "m")
+    found = run_json("fit", "--data", "digits", "--variant", "II", "--steps", "2", "-o", tmp_path / "m")
     assert found["labels"] == int((data.train_mask | data.val_mask).sum()) < data.num_nodes
 
 
@@ -53,10 +67,10 @@ def test_features_of_unlike_scales(run, run_json, folder, mine):
     wages = [f"{line},{rng.normal(3e4, 5e3):.0f}" for line in text[1:]]
     (folder / "people.csv").write_text("\n".join([f"{text[0]},wage", *wages]))
     model = folder / "model.safetensors"
-    code, _, err = run("fit", *mine, "-o", model)
+    code, _, err = run("fit", *mine, "--variant", "II", "-o", model)
     assert code == 0
     assert "differ in scale" in err
-    code, _, err = run("fit", *mine, "--standardize", "-o", model)
+    code, _, err = run("fit", *mine, "--variant", "II", "--standardize", "-o", model)
     assert code == 0
     assert "differ in scale" not in err
     assert run_json("evaluate", model, *mine, "--standardize")["accuracy"] > 0.9
@@ -75,7 +89,8 @@ def test_few_labels_leave_nothing_to_validate(run_json, run, folder):
     found = run_json("fit", *tables, "-o", folder / "m")
     assert found["labels"] == 2
     assert all(row["log_loss"] is None for row in found["figures"])  # no number is null in JSON
-    assert "too few labels" in run("fit", *tables, "-o", folder / "m")[2]
+    assert "Too few labels" in found["explanation"]
+    assert "too few labels" in run("fit", *tables, "--variant", "II", "-o", folder / "m")[2]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from gadc.cli.inspection import edge_contrast, memory, noise_level
+from gadc.auto.facts import edge_contrast, noise_level
+from gadc.cli.inspection import memory
 
 
 def test_inspect_describes_a_graph(run_json, run, mine):
@@ -19,9 +20,18 @@ def test_inspect_describes_a_graph(run_json, run, mine):
     assert variants["IV"]["converges_below_lam"] == pytest.approx(1 / (radius - 1))
     assert 1 <= found["connectivity"]["tau"] <= 80
     assert found["noise"]["edge_contrast"] < 0.8
+    assert all(row["seconds"] > 0 for row in found["variants"])
+    assert found["suggested"]["variant"] in variants
+    assert found["suggested"]["reason"]
     code, out, _ = run("inspect", *mine)
     assert code == 0
     assert "Variants" in out
+    assert "Suggested" in out
+
+
+def test_a_suggestion_needs_no_labels(run_json, folder):
+    found = run_json("inspect", "--edges", folder / "friends.csv", "--nodes", folder / "people.csv")
+    assert found["suggested"]["variant"] in ("plain", "I", "II", "III", "IV")
 
 
 def test_what_cannot_be_got_is_exit_code_1(run, tmp_path, monkeypatch):

@@ -6,7 +6,8 @@ import pytest
 
 @pytest.fixture
 def model(run_json, folder, mine):
-    run_json("fit", *mine, "--lam", "4", "--steps", "4", "-o", folder / "model.safetensors")
+    settings = ("--variant", "II", "--lam", "4", "--steps", "4")
+    run_json("fit", *mine, *settings, "-o", folder / "model.safetensors")
     return folder / "model.safetensors"
 
 
@@ -50,7 +51,7 @@ def test_other_columns_are_an_error(run, folder, mine, model, change, messages):
 
 
 def test_a_model_without_names_counts(run, run_json, tmp_path, mine):
-    run_json("fit", "--data", "digits", "--steps", "1", "-o", tmp_path / "m")
+    run_json("fit", "--data", "digits", "--variant", "II", "--steps", "1", "-o", tmp_path / "m")
     code, _, err = run("predict", tmp_path / "m", *mine, "-o", tmp_path / "p.csv")
     assert code == 2
     assert "the model needs 64 features, got 3" in err
@@ -97,7 +98,7 @@ def test_evaluate_refuses_what_the_model_does_not_know(run, folder, mine, model)
 def test_evaluate_judges_a_named_set_by_its_test_nodes(run_json, tmp_path):
     from gadc.datasets import digits
 
-    run_json("fit", "--data", "digits", "--steps", "2", "-o", tmp_path / "m")
+    run_json("fit", "--data", "digits", "--variant", "II", "--steps", "2", "-o", tmp_path / "m")
     found = run_json("evaluate", tmp_path / "m", "--data", "digits")
     assert (found["nodes"], found["part"]) == (int(digits().test_mask.sum()), "test nodes")
     assert found["accuracy"] > 0.8

@@ -287,6 +287,16 @@ def test_digits_edges_are_nearest_neighbours(neighbors):
     assert (distance[row, col] <= torch.maximum(radius[row], radius[col]) + 1e-9).all()
 
 
+def test_digits_of_equal_distance_are_taken_by_index():
+    data = digits()
+    pixels = (16 * data.x).long()
+    squares = pixels.square().sum(1)
+    distance = squares.unsqueeze(1) + squares - 2 * (pixels @ pixels.T)
+    order = (1797 * distance.fill_diagonal_(10**6) + torch.arange(1797)).argsort(1)
+    joined = torch.zeros(1797, 1797, dtype=torch.bool).scatter_(1, order[:, :10], True)
+    assert torch.equal(data.edge_index, (joined | joined.T).nonzero().T)
+
+
 def test_digits_split():
     data = digits(labels_per_class=7)
     check_masks_partition(data)

@@ -22,12 +22,11 @@ def _test_accuracy(fitted, data):
     return accuracy(fitted.logits[data.test_mask], data.y[data.test_mask])
 
 
-def test_a_graph_without_meaning_is_left_aside():
+def test_edges_without_meaning_are_not_trusted():
     data = _block_model(homophily=0.5, signal=3.0)
     fitted = QUICK.fit(data, seed=0)
     assert isinstance(fitted, FittedAuto)
-    assert fitted.choice.picked.family == "none"
-    assert "The graph hurts" in fitted.choice.explanation or "does not help" in fitted.choice.explanation
+    assert fitted.choice.picked.family in ("none", "I", "IV")  # those that ask the features first
     assert _test_accuracy(fitted, data) > 85
 
 

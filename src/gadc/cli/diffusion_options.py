@@ -1,6 +1,6 @@
 """The options that choose a diffusion."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Annotated, Any
 
@@ -11,11 +11,7 @@ _option = partial(typer.Option, rich_help_panel="Diffusion")
 
 @dataclass(frozen=True, kw_only=True)
 class DiffusionOptions:
-    """Settings of S, with the defaults of the estimators.
-
-    No variant is best everywhere: II is the paper's choice for noisy features, and `gadc fit` prints what the
-    features alone and ε = 0 would have done.
-    """
+    """Settings of S."""
 
     variant: Annotated[str, _option("--variant", help="plain, I, II, III or IV.")] = "II"
     lam: Annotated[float, _option("--lam", help="Strength λ of the smoothing.")] = 32.0
@@ -38,3 +34,20 @@ class DiffusionOptions:
             "normalize": self.normalize,
             "rtol": self.rtol,
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassifierOptions(DiffusionOptions):
+    """Settings of S where labels may choose them."""
+
+    variant: Annotated[
+        str,
+        _option("--variant", help="auto (compares all, and the features alone), plain, I, II, III or IV."),
+    ] = "auto"
+
+    @property
+    def unread(self) -> list[str]:
+        """Options that were given although "auto" chooses those settings by itself."""
+        if self.variant != "auto":
+            return []
+        return [f"--{one.name}" for one in fields(self) if getattr(self, one.name) != one.default]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gadc.cli.bundles import spread
-from gadc.cli.diffusion_options import DiffusionOptions
+from gadc.cli.diffusion_options import ClassifierOptions
 from gadc.cli.graph_input import (
     GraphInput,
     adjacency_matrix,
@@ -17,6 +17,7 @@ from gadc.cli.graph_input import (
     tell_notes,
 )
 from gadc.cli.output import AsJson, check_folder, print_json, print_rows, say, working
+from gadc.cli.run_pages import ReportFile, check_report, command_line
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -26,25 +27,32 @@ if TYPE_CHECKING:
 
 @spread
 def fit(
+    context: typer.Context,
     graph: GraphInput,
-    diffusion: DiffusionOptions,
+    diffusion: ClassifierOptions,
     out: Annotated[Path, typer.Option("-o", "--out", help="File of the model, such as model.safetensors.")],
     head: Annotated[str, typer.Option("--head", help="linear or mlp.")] = "linear",
+    report: ReportFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Train a classifier on the labelled nodes and save it.
 
-    A fifth of the labels is held out to choose the epoch; the figures printed are measured on it. Of a named
-    data set the test labels are never used.
+    Compares the features alone, plain diffusion, GADC I to IV and label propagation unless --variant names
+    one, and says what was picked and why. A fifth of the labels is held out for that and to choose the epoch;
+    the figures printed are measured on it. Of a named data set the test labels are never used.
 
     Example: gadc fit --edges edges.csv --nodes nodes.csv --label kind -o model.safetensors
     """
     check_folder(out)
+    if report is not None:
+        check_report(report)
     with working("Reading the graph"):
         data = graph.read()
     tell_notes(data)
     labels = training_labels(data)
     known = sum(label is not None for label in labels)
+    if diffusion.unread:
+        say(f"note: auto chooses its settings by itself and reads no {', '.join(diffusion.unread)}")
     figures, models = [], _models(diffusion, head, graph.seed)
     x, adjacency = feature_table(data), adjacency_matrix(data)
     for name, (model, uses_graph) in models.items():
@@ -59,13 +67,23 @@ def fit(
         )
     chosen = next(iter(models.values()))[0]
     chosen.save(out)
+    verdict = chosen.explain_ if diffusion.variant == "auto" else _verdict(figures)
+    if report is not None:
+        from gadc.cli.model_pages import fit_page
+
+        shown = {"title": graph.title, "verdict": verdict, "data": data, "labels": labels}
+        with working("Writing the report"):
+            fitted = {name: model for name, (model, _) in models.items()}
+            fit_page(command_line(context), **shown, models=fitted, figures=figures).write(report)
+        say(f"Wrote {report}.")
     classes = chosen.classes_.tolist()
     if as_json:
         settings = {**diffusion.settings(), "head": head, "seed": graph.seed}
         facts = {"out": str(out), "labels": known, "classes": classes, "settings": settings}
-        return print_json({**facts, "figures": figures})
+        reasons = {"explanation": chosen.explain_, "report": chosen.report_}
+        return print_json({**facts, "figures": figures, **reasons})
     print_rows(f"{graph.title}: {known:,} labels, {len(classes)} classes", figures)
-    say(_verdict(figures))
+    say(verdict)
     say(f"Wrote {out}.")
 
 
@@ -83,16 +101,16 @@ def training_labels(data: "Data") -> list[Any]:
     return [None if code < 0 else names[code] for code in y.tolist()]
 
 
-def _models(options: DiffusionOptions, head: str, seed: int) -> "dict[str, tuple[GADCClassifier, bool]]":
+def _models(options: ClassifierOptions, head: str, seed: int) -> "dict[str, tuple[GADCClassifier, bool]]":
     """The model that is saved, then its controls, and whether each sees the graph."""
     from gadc.estimators import GADCClassifier
 
     settings = {**options.settings(), "random_state": seed}
     models = {f"GADC {options.variant}": (GADCClassifier(head=head, **settings), True)}
-    if options.variant != "plain":
+    if options.variant not in ("auto", "plain"):
         plain = GADCClassifier(head=head, **{**settings, "variant": "plain"})
         models["ε = 0 (plain diffusion)"] = (plain, True)
-    mlp = GADCClassifier(head="mlp", dropout=0.5, lr=0.01, **settings)
+    mlp = GADCClassifier(head="mlp", dropout=0.5, lr=0.01, **{**settings, "variant": "plain"})
     return {**models, "MLP without the graph": (mlp, False)}
 
 

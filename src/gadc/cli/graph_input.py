@@ -29,6 +29,12 @@ class GraphInput(OwnGraph):
     data_dir: Annotated[
         Path | None, _option("--data-dir", help="Folder with raw files; the default is GADC_DATA.")
     ] = None
+    split: Annotated[
+        str | None,
+        _option(
+            "--split", help="Split of the data set, such as random; geom-gcn:3 is the fourth of several."
+        ),
+    ] = None
     attack: Annotated[str | None, _option("--attack", help="Published attack, such as metattack.")] = None
     rate: Annotated[float | None, _option("--rate", help="Rate of the attack.")] = None
     noise: Annotated[
@@ -60,14 +66,15 @@ class GraphInput(OwnGraph):
     def _load(self, name: str) -> "Data":
         from gadc.datasets import load
 
-        return load(name, root=self.data_dir, attack=self.attack, rate=self.rate)
+        split, seed = _split_and_seed(self.split)
+        return load(name, root=self.data_dir, split=split, seed=seed, attack=self.attack, rate=self.rate)
 
     def _add_noise(self, data: "Data") -> "Data":
         from gadc.corruption import CORRUPTIONS, corruption
         from gadc.validation import check_choice
 
-        if self.data is None and (self.attack, self.rate) != (None, None):
-            raise ValueError("--attack and --rate belong to a named data set (--data).")
+        if self.data is None and (self.split, self.attack, self.rate) != (None, None, None):
+            raise ValueError("--split, --attack and --rate belong to a named data set (--data).")
         if (self.noise is None) != (self.level is None):
             raise ValueError("--noise and --level go together.")
         if self.noise is None:
@@ -75,6 +82,14 @@ class GraphInput(OwnGraph):
         kind: Any = CORRUPTIONS[check_choice("--noise", self.noise, "its kind", tuple(CORRUPTIONS))]
         (setting,) = (field.name for field in fields(kind) if field.name != "seed")
         return corruption(self.noise, seed=self.seed, **{setting: self.level})(data)
+
+
+def _split_and_seed(text: str | None) -> tuple[str | None, int | None]:
+    """Name and number of a split; apart from --seed, so that `fit` and `evaluate` cannot differ by it."""
+    name, colon, number = (text or "").partition(":")
+    if colon and not (name and number.isdecimal()):
+        raise ValueError(f"--split must be NAME or NAME:NUMBER, got {text!r}.")
+    return name or None, int(number) if colon else None
 
 
 def _standardized(data: "Data") -> "Data":

@@ -7,7 +7,7 @@ from gadc.cli.output import AsJson, print_facts, print_json, print_rows, working
 
 @spread
 def inspect(graph: GraphInput, as_json: AsJson = False) -> None:
-    """Describe a graph: card, homophily, degrees, noise, and ρ(T), convergence and memory of each variant.
+    """Describe a graph: card, homophily, degrees, noise; what each variant would cost; which one to try.
 
     Example: gadc inspect --edges edges.csv --nodes nodes.csv --label kind
     """
@@ -20,9 +20,12 @@ def inspect(graph: GraphInput, as_json: AsJson = False) -> None:
         card, noise, connectivity = inspection.describe(data, graph.seed)
     with working("Measuring the variants"):
         variants = inspection.variants(data, graph.seed)
+        suggested = inspection.suggestion(data, graph.seed)
     if as_json:
-        return print_json({"card": card, "noise": noise, "connectivity": connectivity, "variants": variants})
+        facts = {"card": card, "noise": noise, "connectivity": connectivity}
+        return print_json({**facts, "variants": variants, "suggested": suggested})
     print_facts(graph.title, card)
     print_facts("Features", noise)
     print_facts("Connectivity at λ = 32, K = 16", connectivity)
-    print_rows("Variants at ε = 1", variants)
+    print_rows("Variants at ε = 1, seconds at K = 16", variants)
+    print_facts("Suggested from these facts (`gadc fit` compares them all on held-out labels)", suggested)

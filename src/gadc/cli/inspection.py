@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from functools import lru_cache
+import time
 from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc.auto import measure_facts
+from gadc.auto.facts import edge_contrast, noise_level
+from gadc.auto.suggest import suggest
+from gadc.cli.graph_input import nodes_of
 from gadc.datasets.cards import measure
+from gadc.operators import LinearOperator
 from gadc.theory import connectivity_factor, noise_gain
 from gadc.transitions import VARIANTS, transition
 
 LAM, NUM_STEPS = 32.0, 16
-_SAMPLE = 2048  # so many nodes, features or edges are enough for an estimate
+_COLUMNS = 32  # of the features are multiplied to forecast the time of all
 _BYTES_AN_ENTRY = 150  # for each non-zero of Ã, while the graph is built (measured)
 
 
@@ -35,9 +37,9 @@ def describe(data: Data, seed: int) -> tuple[dict[str, Any], dict[str, Any], dic
 
 
 def variants(data: Data, seed: int) -> list[dict[str, Any]]:
-    """ρ(T) of each variant, the largest λ at which its series converges (None: any), and memory."""
+    """ρ(T) of each variant, the largest λ at which its series converges (None: any), memory and time."""
     n, d = data.x.shape
-    rows = []
+    rows: list[dict[str, Any]] = []
     for variant in VARIANTS:
         operator = transition(data.x, data.edge_index, data.get("edge_weight"), variant=variant)
         radius = operator.spectral_radius(seed=seed)
@@ -47,6 +49,7 @@ def variants(data: Data, seed: int) -> list[dict[str, Any]]:
                 "spectral_radius": radius,
                 "converges_below_lam": 1 / (radius - 1) if radius > 1 + 1e-3 else None,
                 "memory_mb": memory(variant, n, d, operator.pattern.nnz) / 1e6,
+                "seconds": forecast(operator, data.x),
             }
         )
     return rows
@@ -60,43 +63,23 @@ def memory(variant: str, num_nodes: int, num_features: int, entries: int) -> int
     return 4 * num_nodes * num_features * matrices + _BYTES_AN_ENTRY * entries
 
 
-def noise_level(x: Tensor, seed: int) -> float:
-    """σ of even, independent noise in X, if what lies beneath has a low rank.
-
-    The median singular value of such a matrix is that of its noise, which random matrix theory knows
-    (Gavish and Donoho, IEEE Trans. Inf. Theory 2014). Sparse words are no such matrix: there the figure is an
-    upper bound of sorts. On large graphs some nodes and features are drawn.
-    """
-    generator = torch.Generator().manual_seed(seed)
-    for axis in (0, 1):
-        if x.shape[axis] > _SAMPLE:
-            x = x.index_select(axis, torch.randperm(x.shape[axis], generator=generator)[:_SAMPLE])
-    x = x.double()
-    x = x if x.shape[0] >= x.shape[1] else x.T
-    long, short = x.shape
-    median = float(torch.linalg.eigvalsh(x.T @ x).median())
-    return math.sqrt(max(median, 0.0) / (long * _marchenko_pastur_median(short / long)))
+@torch.no_grad()
+def forecast(operator: LinearOperator, x: torch.Tensor) -> float:
+    """Seconds of a diffusion with K = NUM_STEPS on this machine, from a product with a few columns."""
+    columns = x[:, :_COLUMNS].contiguous()
+    operator @ columns  # the first one prepares the sparse matrix
+    start = time.perf_counter()
+    operator @ columns
+    return (time.perf_counter() - start) * NUM_STEPS * x.shape[1] / columns.shape[1]
 
 
-def edge_contrast(x: Tensor, edge_index: Tensor, seed: int) -> float:
-    """Mean ‖x_u - x_v‖² over edges, divided by that over random pairs: 1 if edges say nothing about X."""
-    generator = torch.Generator().manual_seed(seed)
-    edges = edge_index[:, edge_index[0] != edge_index[1]]
-    if not edges.shape[1]:
-        return math.nan
-    edges = edges[:, torch.randperm(edges.shape[1], generator=generator)[:_SAMPLE]]
-    joined = (x[edges[0]] - x[edges[1]]).square().sum(1).mean()
-    overall = 2 * x.var(0, unbiased=True).sum()
-    return float(joined / overall)
-
-
-@lru_cache
-def _marchenko_pastur_median(ratio: float) -> float:
-    """Median of the eigenvalues of NᵀN / rows for standard normal N with columns / rows = ratio <= 1."""
-    low, high = (1 - math.sqrt(ratio)) ** 2, (1 + math.sqrt(ratio)) ** 2
-    # t = low..high by angle: the density has root singularities at its ends, which this smooths.
-    angle = np.linspace(0, math.pi, 20001)
-    t = (low + high) / 2 - (high - low) / 2 * np.cos(angle)
-    density = ((high - low) / 2 * np.sin(angle)) ** 2 / np.maximum(t, 1e-300)
-    mass = np.cumsum(density)
-    return float(t[np.searchsorted(mass, mass[-1] / 2)])
+def suggestion(data: Data, seed: int) -> dict[str, str]:
+    """The variant that the facts speak for; labels are read where they are there to train on."""
+    if data.y is None:
+        known = torch.zeros(len(data.x), dtype=torch.bool)
+    else:
+        seen = nodes_of(data, "train", "val")
+        known = data.y >= 0 if seen is None else seen & (data.y >= 0)
+    facts = measure_facts(data.x, data.edge_index, data.get("edge_weight"), data.y, known, seed=seed)
+    family, reason = suggest(facts)
+    return {"variant": "no graph" if family == "none" else family, "reason": reason}

@@ -50,18 +50,24 @@ def load_model(path: Path) -> "GADCClassifier":
 
 
 def probabilities(model: "GADCClassifier", data: "Data") -> Any:
-    """Probability of each class for each node; features are matched by name where both have names."""
+    """Probability of each class for each node."""
     import polars as pl
 
+    names, x = getattr(model, "feature_names_in_", None), matched_features(model, data)
+    table = x if names is None else pl.from_numpy(x, schema=list(names))
+    return model.predict_proba(table, adjacency_matrix(data))
+
+
+def matched_features(model: "GADCClassifier", data: "Data") -> Any:
+    """The features in the model's order of columns, matched by name where both have names."""
     expected, names = getattr(model, "feature_names_in_", None), data.get("feature_names")
     x = data.x.numpy()
     if expected is not None and names:
         _check_columns(list(expected), names)
-        x = x[:, [names.index(name) for name in expected]]
-    elif x.shape[1] != model.n_features_in_:
+        return x[:, [names.index(name) for name in expected]]
+    if x.shape[1] != model.n_features_in_:
         raise ValueError(f"predict: the model needs {model.n_features_in_} features, got {x.shape[1]}.")
-    table = x if expected is None else pl.from_numpy(x, schema=list(expected))
-    return model.predict_proba(table, adjacency_matrix(data))
+    return x
 
 
 def _check_columns(expected: list[str], got: list[str]) -> None:

@@ -19,6 +19,7 @@ from gadc.validation import check_choice, check_number
 class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
     """Diffusion over a graph given to the constructor or to a method; without a graph there is none."""
 
+    _variants = tuple(VARIANTS)
     adjacency: Any
     variant: str
     lam: float
@@ -33,9 +34,10 @@ class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
     def _check_diffusion(self) -> None:
         """Refuse bad settings in `fit`, also those that go unused without a graph."""
         owner = type(self).__name__
-        check_choice(owner, self.variant, "variant", tuple(VARIANTS))
+        check_choice(owner, self.variant, "variant", self._variants)
         check_choice(owner, self.normalize, "normalize", NORMALIZATIONS)
-        make_transition(self.variant, eps=self.eps, self_loops=self.self_loops, directed=self.directed)
+        variant = "II" if self.variant == "auto" else self.variant
+        make_transition(variant, eps=self.eps, self_loops=self.self_loops, directed=self.directed)
         neumann(self.lam, self.num_steps)
         if self.rtol is not None:
             check_number(owner, self.rtol, "rtol", strict=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
+from gadc.auto import Candidate
 from gadc.estimators import saving
 from gadc.estimators.base import DiffusionEstimator
 from gadc.estimators.graph_input import to_tensor
 from gadc.estimators.labels import known_labels, validation_split
-from gadc.models import Fitted, MLPModel
+from gadc.models import Auto, Fitted, MLPModel
+from gadc.models.auto import aggregate, median_norm
+from gadc.transitions import VARIANTS
 from gadc.validation import check_choice
 
 
@@ -35,7 +37,9 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
 
     Args:
         adjacency: The graph, unless `fit` is given one.
-        variant: "plain", "I", "II", "III" or "IV", see `gadc.transition`.
+        variant: "auto" compares the features alone, plain diffusion, I to IV and label propagation on the
+            validation part, over small grids of the next four settings, which it does not read; see
+            `gadc.models.Auto`. Or "plain", "I", "II", "III" or "IV", see `gadc.transition`.
         lam: Strength λ >= 0 of the smoothing; at 0 the graph is not used.
         num_steps: Hops K.
         eps: Radius ε >= 0 of the adversary.
@@ -43,7 +47,7 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         rtol: Allowed relative error of the diffusion; None sums the series directly.
         self_loops: Weight of self-loops; None is the variant's own default.
         directed: Take A_ij as node i reading from node j only, instead of as an undirected edge.
-        head: "linear" or "mlp".
+        head: "linear" or "mlp"; "auto" tries an MLP beside a linear head.
         hidden: Width of the MLP's hidden layer.
         dropout: Dropout on the head's input and hidden layer.
         lr: Learning rate of Adam.
@@ -62,19 +66,28 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         epoch_: The chosen epoch, counted from 0.
         scale_: Median row norm of S X in `fit`. The head sees S X divided by it, so that units of X, λ and
             row normalisation do not change how fast and how far the head is trained.
+        explain_: In words, what "auto" picked and why.
+        report_: Facts of the graph and validation figures of all that "auto" compared; empty for one variant.
+        candidate_: What "auto" uses to read features, None for one variant. Where label propagation was
+            picked, this is the runner-up that answers for other graphs.
+        spread_: Log-probabilities of the nodes of `fit` where label propagation was picked, else None.
         graph_: The graph of `fit` as a PyTorch Geometric `Data`, or None.
         head_: The trained module.
         n_features_in_: Number of features.
         feature_names_in_: Their names, if X had names.
     """
 
+    _variants = ("auto", *VARIANTS)
     classes_: NDArray[Any]
     head_: nn.Module
+    candidate_: Candidate | None
+    spread_: Tensor | None
+    report_: dict[str, Any]
 
     def __init__(
         self,
         adjacency: Any = None,
-        variant: str = "II",
+        variant: str = "auto",
         lam: float = 32.0,
         num_steps: int = 16,
         eps: float = 1.0,
@@ -122,25 +135,29 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
             adjacency: The graph; overrides the constructor's.
         """
         self._check_diffusion()
-        model = self._head_model()
+        settings = self._head_settings()
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float32)
         known, labels = known_labels(type(self).__name__, y, X)
         rng = check_random_state(self.random_state)
-        graph = self._graph_of_fit(adjacency, X.shape[0])
-        features = self._aggregate(to_tensor(X), graph, check_convergence=True)
-        edges = "no graph" if graph is None else f"variant {self.variant} over {graph.num_edges} stored edges"
-        self._say(f"{len(features)} nodes, {features.shape[1]} features, {known.sum()} labels; {edges}")
+        self.graph_ = self._graph_of_fit(adjacency, X.shape[0])
+        edges = "no graph" if self.graph_ is None else f"{self.variant} over {self.graph_.num_edges} edges"
+        self._say(f"{X.shape[0]} nodes, {X.shape[1]} features, {known.sum()} labels; {edges}")
 
         codes = np.full(X.shape[0], -1, dtype=np.int64)
         self.classes_, codes[known] = np.unique(labels, return_inverse=True)
-        self.graph_ = graph
-        self.scale_ = _median_norm(features)
-        fitted = self._fit_head(model, features / self.scale_, codes, rng)
-        self.head_ = fitted.module
+        data = self._data(to_tensor(X), codes, rng)
+        if not data.val_mask.any():
+            settings["selection"] = "last"
+        fit_head = self._fit_auto if self.variant == "auto" else self._fit_one
+        fitted = fit_head(data, settings, int(rng.randint(2**31 - 1)))
         self.epoch_ = fitted.trained.epoch
         self.log_loss_ = fitted.trained.val_loss
         self.validation_score_ = fitted.trained.val_accuracy / 100
         self.transduction_ = self.classes_[fitted.logits.argmax(1).numpy()]
+        self._say(
+            f"took epoch {self.epoch_}: log-loss {self.log_loss_:.4f} and accuracy "
+            f"{100 * self.validation_score_:.1f} % on {int(data.val_mask.sum())} validation nodes"
+        )
         return self
 
     def predict(self, X: Any, adjacency: Any = None) -> NDArray[Any]:
@@ -188,49 +205,60 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         model: GADCClassifier = saving.load(cls, path)
         return model
 
-    def _head_model(self) -> MLPModel:
+    def _head_settings(self) -> dict[str, Any]:
         check_choice("GADCClassifier", self.head, "head", ("linear", "mlp"))
         if not 0 <= self.validation_fraction < 1:
             raise ValueError(
                 f"GADCClassifier: validation_fraction must lie in [0, 1), got {self.validation_fraction!r}."
             )
-        return MLPModel(
-            head=self.head,
-            hidden=self.hidden,
-            dropout=self.dropout,
-            lr=self.lr,
-            weight_decay=self.weight_decay,
-            epochs=self.epochs,
-            selection=self.selection,
-        )
+        names = ("head", "hidden", "dropout", "lr", "weight_decay", "epochs", "selection")
+        settings = {name: getattr(self, name) for name in names}
+        MLPModel(**settings)  # refuses what is wrong with them
+        return settings
 
-    def _fit_head(
-        self, model: MLPModel, features: Tensor, codes: NDArray[np.int64], rng: np.random.RandomState
-    ) -> Fitted:
+    def _data(self, x: Tensor, codes: NDArray[np.int64], rng: np.random.RandomState) -> Data:
         train, validation = validation_split(codes, self.validation_fraction, rng)
-        if not validation.any():
-            model = replace(model, selection="last")
-        data = Data(
-            x=features,
+        edge_index, edge_weight = _edges_of(self.graph_)
+        return Data(
+            x=x,
+            edge_index=edge_index,
+            edge_weight=edge_weight,
             y=torch.from_numpy(codes),
             train_mask=torch.from_numpy(train),
             val_mask=torch.from_numpy(validation),
         )
-        self._say(f"training a {self.head} head on {train.sum()} nodes for {self.epochs} epochs")
-        fitted = model.fit(data, seed=int(rng.randint(2**31 - 1)))
-        trained = fitted.trained
-        self._say(
-            f"took epoch {trained.epoch}: log-loss {trained.val_loss:.4f} and accuracy "
-            f"{trained.val_accuracy:.1f} % on {validation.sum()} validation nodes"
-        )
+
+    def _fit_one(self, data: Data, settings: dict[str, Any], seed: int) -> Fitted:
+        """Train the head on one variant."""
+        features = self._aggregate(data.x, self.graph_, check_convergence=True)
+        self.scale_ = median_norm(features)
+        data.x = features / self.scale_
+        fitted = MLPModel(**settings).fit(data, seed=seed)
+        self.head_, self.candidate_, self.spread_ = fitted.module, None, None
+        self.explain_, self.report_ = f"Variant {self.variant} was asked for; nothing was compared.", {}
+        return fitted
+
+    def _fit_auto(self, data: Data, settings: dict[str, Any], seed: int) -> Fitted:
+        """Let validation nodes choose."""
+        fitted = Auto(**settings, directed=self.directed).fit(data, seed=seed)
+        reader, choice = fitted.reader, fitted.choice
+        self.head_, self.candidate_, self.scale_ = reader.module, reader.candidate, reader.scale
+        self.spread_ = None if choice.picked.reads_features else fitted.logits
+        self.explain_, self.report_ = choice.explanation, choice.report
+        self._say(self.explain_)
         return fitted
 
     def _scores(self, X: Any, adjacency: Any) -> Tensor:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
         graph = self._graph_for(adjacency, X.shape[0])
-        features = self._aggregate(to_tensor(X), graph, check_convergence=False)
+        if self.spread_ is not None and adjacency is None:
+            return self.spread_
         with torch.no_grad():
+            if self.candidate_ is None:
+                features = self._aggregate(to_tensor(X), graph, check_convergence=False)
+            else:
+                features = aggregate(self.candidate_, to_tensor(X), *_edges_of(graph), directed=self.directed)
             scores: Tensor = self.head_(features / self.scale_)
         return scores
 
@@ -244,8 +272,7 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         return tags
 
 
-def _median_norm(features: Tensor) -> float:
-    """Of the rows that are not zero; the median, as a few rows may be huge (see `gadc.rows`)."""
-    norms = torch.linalg.vector_norm(features, dim=1)
-    norms = norms[norms > 0]
-    return float(norms.median()) if len(norms) else 1.0
+def _edges_of(graph: Data | None) -> tuple[Tensor, Tensor | None]:
+    if graph is None:
+        return torch.zeros((2, 0), dtype=torch.int64), None
+    return graph.edge_index, graph.edge_weight

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,15 @@ import torch
 from torch_geometric.data import Data
 
 from gadc import persistence
+from gadc.auto import Candidate
 from gadc.estimators.graph_input import adjacency_of
 from gadc.heads import build_head
 
-_SCALARS = ("n_features_in_", "scale_", "epoch_", "log_loss_", "validation_score_")
+_PLAIN = ("n_features_in_", "scale_", "epoch_", "log_loss_", "validation_score_", "explain_", "report_")
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Store parameters, classes, head and graph.
+    """Store parameters, classes, head, graph, and what "auto" chose.
 
     The graph is stored once, as `fit` used it; a `random_state` that is no number is stored as None.
     """
@@ -32,10 +34,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "classes": {"dtype": model.classes_.dtype.str, "values": model.classes_.tolist()},
         "feature_names": None if names is None else list(names),
         "num_nodes": None if model.graph_ is None else int(model.graph_.num_nodes),
-        **{name: getattr(model, name) for name in _SCALARS},
+        "candidate": None if model.candidate_ is None else asdict(model.candidate_),
+        "head": "linear" if len(model.head_.layers) == 1 else "mlp",  # "auto" may have taken another one
+        **{name: getattr(model, name) for name in _PLAIN},
     }
     arrays = {f"head.{name}": value.numpy() for name, value in model.head_.state_dict().items()}
     arrays["transduction"] = np.searchsorted(model.classes_, model.transduction_)
+    if model.spread_ is not None:
+        arrays["spread"] = model.spread_.numpy()
     if model.graph_ is not None:
         arrays["edge_index"] = model.graph_.edge_index.numpy()
         arrays["edge_weight"] = model.graph_.edge_weight.numpy()
@@ -54,7 +60,7 @@ def load(cls: type[Any], path: str | os.PathLike[str]) -> Any:
 def _restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Arrays) -> Any:
     model = cls(**settings["params"])
     model._check_diffusion()
-    for name in _SCALARS:
+    for name in _PLAIN:
         setattr(model, name, settings[name])
     classes = settings["classes"]
     model.classes_ = np.array(classes["values"], dtype=np.dtype(classes["dtype"]))
@@ -66,8 +72,14 @@ def _restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Array
     model.graph_ = _restore_graph(settings["num_nodes"], arrays)
     if settings["has_adjacency"]:
         model.adjacency = adjacency_of(model.graph_)
+    model.candidate_ = None if settings["candidate"] is None else Candidate(**settings["candidate"])
+    model.spread_ = torch.from_numpy(arrays.pop("spread")) if "spread" in arrays else None
     model.head_ = build_head(
-        model.head, model.n_features_in_, len(model.classes_), hidden=model.hidden, dropout=model.dropout
+        settings["head"],
+        model.n_features_in_,
+        len(model.classes_),
+        hidden=model.hidden,
+        dropout=model.dropout,
     )
     state = {name.removeprefix("head."): torch.from_numpy(array) for name, array in arrays.items()}
     model.head_.load_state_dict(state)  # strict: refuses missing, extra and misshapen arrays

@@ -1,4 +1,4 @@
-"""One run: load, corrupt, fit, test. It depends on (table, row, cell, run) alone."""
+"""One run: load, corrupt, fit, attack, test. It depends on (table, row, cell, run) alone."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch_geometric.data import Data
 
 import gadc.corruption
 from gadc.datasets import GENERATORS, load
+from gadc.experiments.attacked import attacked_settings, under_attack
 from gadc.experiments.measures import MEASURES
 from gadc.experiments.results import Result, derive_seed, fingerprint
 from gadc.experiments.spec import Cell, Row, Table
@@ -28,12 +30,15 @@ from gadc.version import __version__
 
 def settings_of(row: Row, cell: Cell) -> dict[str, Any]:
     """Everything that decides the outcome besides the seed."""
-    return {
+    settings = {
         "model": row.model or row.measure,
         "settings": row.settings_in(cell.name),
         "data": cell.data,
         "corruption": cell.corruption,
     }
+    if cell.attack:
+        settings |= {"attack": cell.attack, "attacked": attacked_settings(row, cell)}
+    return settings
 
 
 def run_once(table: Table, row: Row, cell: Cell, run: int) -> Result:
@@ -74,6 +79,8 @@ def prepare(table: Table, cell: Cell, run: int) -> Data:
     drawn = "generator" in settings or settings.get("split") == "random"
     if drawn and "seed" not in settings:
         settings["seed"] = derive_seed(table.name, "split", cell.name, run)
+    elif settings.get("split") == "adaptive":
+        settings.setdefault("seed", run)  # run r has split r
     data = _load(**settings) if settings else Data()
     for number, corruption in enumerate(cell.corruption):
         noise_seed = derive_seed(table.name, "noise", cell.name, run, number)
@@ -87,16 +94,27 @@ def _measure(table: Table, row: Row, cell: Cell, run: int, seed: int) -> dict[st
     if row.model is None:
         raise ValueError(f"row {row.name!r} has no model: only its published figures are known.")
     data = _cached(table, cell, run)
-    model = make_model(row.model, **row.settings_in(cell.name))
+    clean = {}
     with warnings.catch_warnings():
         # The published normalisation divides by signed sums near zero; the tables say so.
         warnings.simplefilter("ignore", NearZeroRowSumWarning)
-        fitted = model.fit(data, seed=seed)
+        if cell.attack:
+            outcome = under_attack(table.name, row, cell, run, data, seed)
+            fitted, logits = outcome.fitted, outcome.logits
+            clean = {"clean": _test_accuracy(outcome.before, data)}
+        else:
+            fitted = make_model(row.model, **row.settings_in(cell.name)).fit(data, seed=seed)
+            logits = fitted.logits
     return {
         "val": None if math.isnan(fitted.trained.val_accuracy) else round(fitted.trained.val_accuracy, 4),
-        "test": round(accuracy(fitted.logits[data.test_mask], data.y[data.test_mask]), 4),
+        "test": _test_accuracy(logits, data),
         "epoch": fitted.trained.epoch,
+        **clean,
     }
+
+
+def _test_accuracy(logits: Tensor, data: Data) -> float:
+    return round(accuracy(logits[data.test_mask], data.y[data.test_mask]), 4)
 
 
 _last: tuple[tuple[str, Cell, int], Data] | None = None

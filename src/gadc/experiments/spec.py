@@ -26,6 +26,7 @@ class Cell:
         data: Keyword arguments of `gadc.datasets.load`, or the name of a generator of `gadc.datasets` under
             `generator` and its arguments.
         corruption: Corruptions in order, each with its `name` and settings; the seeds are derived.
+        attack: An attack on the trained model, see `gadc.experiments.attacked`; none if empty.
         x: Where the cell stands on the axis of a plot.
         series: The curve it belongs to there.
     """
@@ -33,6 +34,7 @@ class Cell:
     name: str
     data: dict[str, Any]
     corruption: list[dict[str, Any]] = field(default_factory=list)
+    attack: dict[str, Any] = field(default_factory=dict)
     x: float | None = None
     series: str | None = None
 
@@ -49,6 +51,10 @@ class Row:
         companion: Whether the row is ours, not the paper's.
         settings: Settings of the model in all cells.
         cells: Settings that differ in a cell, by its name.
+        attacked: Settings that differ while the trained model is attacked: under "defence" in cells whose
+            attack goes through the defence, under "transfer" in the others, where they replace the surrogate.
+            A `model` among them is another one that takes the same weights; under `attack` stand settings of
+            the attack.
         only: Names of the cells the row is run in; all of them if empty.
         same_as: Cells whose runs are those of another table, by name -> "table/row": they are made and kept
             there, once.
@@ -64,6 +70,7 @@ class Row:
     companion: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
     cells: dict[str, dict[str, Any]] = field(default_factory=dict)
+    attacked: dict[str, dict[str, Any]] = field(default_factory=dict)
     only: tuple[str, ...] = ()
     same_as: dict[str, str] = field(default_factory=dict)
     runs: int | None = None

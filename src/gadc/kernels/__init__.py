@@ -1,6 +1,16 @@
 """The sparse products behind `gadc.operators`; one file a back end."""
 
+from gadc.kernels.backend import use_backend
 from gadc.kernels.pattern import SparsePattern
-from gadc.kernels.products import sddmm, spmm, spmm_transposed
+from gadc.kernels.products import fused_spmm, rescale, row_sums, sddmm, spmm, spmm_transposed
 
-__all__ = ["SparsePattern", "sddmm", "spmm", "spmm_transposed"]
+__all__ = [
+    "SparsePattern",
+    "fused_spmm",
+    "rescale",
+    "row_sums",
+    "sddmm",
+    "spmm",
+    "spmm_transposed",
+    "use_backend",
+]

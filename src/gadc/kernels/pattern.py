@@ -24,14 +24,18 @@ class SparsePattern:
         row_ptr: Entries `row_ptr[i]:row_ptr[i + 1]` belong to row i.
         cols: Column of each entry, ascending within a row.
         num_cols: Number of columns.
+        symmetric: Whether (j, i) is known to be an entry wherever (i, j) is.
     """
 
     row_ptr: Tensor
     cols: Tensor
     num_cols: int
+    symmetric: bool = False
 
     @classmethod
-    def from_keys(cls, keys: Tensor, num_rows: int, num_cols: int) -> SparsePattern:
+    def from_keys(
+        cls, keys: Tensor, num_rows: int, num_cols: int, *, symmetric: bool = False
+    ) -> SparsePattern:
         """Build from sorted, distinct keys `row * num_cols + col`."""
         # 32-bit indices halve the traffic of every product and are what the BLAS back end wants.
         small = max(len(keys), num_rows, num_cols) <= _INT32_MAX
@@ -40,7 +44,7 @@ class SparsePattern:
         counts = torch.bincount(rows, minlength=num_rows)
         row_ptr = torch.zeros(num_rows + 1, dtype=dtype, device=keys.device)
         row_ptr[1:] = counts.cumsum(0)
-        return cls(row_ptr, (keys - rows * num_cols).to(dtype), num_cols)
+        return cls(row_ptr, (keys - rows * num_cols).to(dtype), num_cols, symmetric)
 
     @classmethod
     def empty(cls, num_rows: int, num_cols: int, device: torch.device | str | None = None) -> SparsePattern:
@@ -74,6 +78,8 @@ class SparsePattern:
     def transposed(self) -> tuple[SparsePattern, Tensor]:
         """The pattern of the transpose, and the order that carries values over to it."""
         order = torch.argsort(self.cols, stable=True)
+        if self.symmetric:  # a new object, as a cycle would keep the memory of both
+            return SparsePattern(self.row_ptr, self.cols, self.num_cols, symmetric=True), order
         keys = self.cols[order].long() * self.num_rows + self.rows[order]
         return SparsePattern.from_keys(keys, self.num_cols, self.num_rows), order
 
@@ -81,4 +87,4 @@ class SparsePattern:
         """The same pattern on another device."""
         if torch.device(device) == self.cols.device:
             return self
-        return SparsePattern(self.row_ptr.to(device), self.cols.to(device), self.num_cols)
+        return SparsePattern(self.row_ptr.to(device), self.cols.to(device), self.num_cols, self.symmetric)

@@ -5,32 +5,40 @@
 
 Each is the other's adjoint: the gradient of `spmm` in the values of A is an `sddmm`, and the gradients of
 `sddmm` in its factors are `spmm`s. Written that way, no dense n × n matrix appears in any derivative.
+
+Each product is handed to the back end that suits it: blocks of dense matrices for a pattern that is hardly
+sparse, else Numba or torch (`gadc.kernels.backend`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from gadc.kernels import torch_csr
+from gadc.kernels import dense_blocks, torch_csr
+from gadc.kernels.backend import uses_numba
 from gadc.kernels.pattern import SparsePattern
 
 
 class _SpMM(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
-        ctx.pattern = pattern
+    def forward(ctx: Any, pattern: SparsePattern, transposed: bool, values: Tensor, dense: Tensor) -> Tensor:
+        ctx.pattern, ctx.transposed = pattern, transposed
         ctx.save_for_backward(values, dense)
-        return torch_csr.spmm(pattern, values, dense)
+        return _product_transposed(pattern, values, dense) if transposed else _product(pattern, values, dense)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, None, Tensor | None, Tensor | None]:
         values, dense = ctx.saved_tensors
-        grad_values = sddmm(ctx.pattern, grad, dense) if ctx.needs_input_grad[1] else None
-        grad_dense = spmm_transposed(ctx.pattern, values, grad) if ctx.needs_input_grad[2] else None
-        return None, grad_values, grad_dense
+        grad_values = grad_dense = None
+        if ctx.needs_input_grad[2]:
+            grad_values = sddmm(ctx.pattern, *((dense, grad) if ctx.transposed else (grad, dense)))
+        if ctx.needs_input_grad[3]:
+            grad_dense = (spmm if ctx.transposed else spmm_transposed)(ctx.pattern, values, grad)
+        return None, None, grad_values, grad_dense
 
 
 class _SDDMM(torch.autograd.Function):
@@ -38,7 +46,7 @@ class _SDDMM(torch.autograd.Function):
     def forward(ctx: Any, pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
         ctx.pattern = pattern
         ctx.save_for_backward(left, right)
-        return torch_csr.sddmm(pattern, left, right)
+        return _sampled(pattern, left, right)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
@@ -50,17 +58,100 @@ class _SDDMM(torch.autograd.Function):
 
 def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
     """Sparse (pattern, values) times dense, shape (rows, c)."""
-    out: Tensor = _SpMM.apply(pattern, values, dense)  # type: ignore[no-untyped-call]
+    out: Tensor = _SpMM.apply(pattern, False, values, dense)  # type: ignore[no-untyped-call]
     return out
 
 
 def spmm_transposed(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
     """The transpose of sparse (pattern, values) times dense, shape (cols, c)."""
-    transposed, order = pattern.transposed
-    return spmm(transposed, values[order], dense)
+    out: Tensor = _SpMM.apply(pattern, True, values, dense)  # type: ignore[no-untyped-call]
+    return out
 
 
 def sddmm(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
     """Inner products ⟨left_i, right_j⟩ for every entry (i, j) of the pattern."""
     out: Tensor = _SDDMM.apply(pattern, left, right)  # type: ignore[no-untyped-call]
     return out
+
+
+@torch.no_grad()
+def fused_spmm(
+    pattern: SparsePattern,
+    values: Tensor,
+    dense: Tensor,
+    *,
+    scale: float = 1.0,
+    plus: Sequence[tuple[float, Tensor]] = (),
+    out: Tensor | None = None,
+    total: tuple[float, Tensor] | None = None,
+) -> Tensor:
+    """A step of a recursion in one pass over the rows: out = scale · A dense + Σ weight · summand.
+
+    No gradient flows through it.
+
+    Args:
+        pattern: Where A has entries.
+        values: The entries.
+        dense: Matrix with as many rows as A has columns.
+        scale: Factor of the product.
+        plus: At most two pairs (weight, matrix shaped as the result).
+        out: Where to write the result: a contiguous matrix, perhaps one of the summands, never `dense`.
+        total: A pair (weight, contiguous matrix) to which weight · out is added.
+    """
+    if uses_numba(pattern.nnz * dense.shape[1], values, dense) and not dense_blocks.pays(
+        pattern, dense.shape[1]
+    ):
+        from gadc.kernels import numba_csr
+
+        return numba_csr.spmm(pattern, values, dense, scale=scale, plus=plus, out=out, total=total)
+    product = _product(pattern, values, dense)
+    return torch_csr.finish(product, scale=scale, plus=plus, out=out, total=total)
+
+
+def row_sums(pattern: SparsePattern, values: Tensor) -> Tensor:
+    """Sum of each row."""
+    if not _differentiated(values) and uses_numba(pattern.nnz, values):
+        from gadc.kernels import numba_csr
+
+        return numba_csr.row_sums(pattern, values)
+    return torch_csr.row_sums(pattern, values)
+
+
+def rescale(pattern: SparsePattern, values: Tensor, left: Tensor, right: Tensor) -> Tensor:
+    """The entries left_i · values_ij · right_j."""
+    if not _differentiated(values, left, right) and uses_numba(pattern.nnz, values, left, right):
+        from gadc.kernels import numba_csr
+
+        return numba_csr.rescale(pattern, values, left, right)
+    return torch_csr.rescale(pattern, values, left, right)
+
+
+def _differentiated(*operands: Tensor) -> bool:
+    return torch.is_grad_enabled() and any(one.requires_grad for one in operands)
+
+
+def _product(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
+    if dense_blocks.pays(pattern, dense.shape[1]):
+        return dense_blocks.spmm(pattern, values, dense)
+    if uses_numba(pattern.nnz * dense.shape[1], values, dense):
+        from gadc.kernels import numba_csr
+
+        return numba_csr.spmm(pattern, values, dense)
+    return torch_csr.spmm(pattern, values, dense)
+
+
+def _product_transposed(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
+    if dense_blocks.pays(pattern, dense.shape[1]):
+        return dense_blocks.spmm_transposed(pattern, values, dense)
+    transposed, order = pattern.transposed
+    return _product(transposed, values[order], dense)
+
+
+def _sampled(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
+    if dense_blocks.pays(pattern, left.shape[1]):
+        return dense_blocks.sddmm(pattern, left, right)
+    if uses_numba(pattern.nnz * left.shape[1], left, right):
+        from gadc.kernels import numba_csr
+
+        return numba_csr.sddmm(pattern, left, right)
+    return torch_csr.sddmm(pattern, left, right)

@@ -1,8 +1,8 @@
 """The variant that suits the graph: the candidates of `gadc.auto`, compared on validation nodes.
 
-A cheap head ranks the whole grid; the best of each family are trained with the head that is asked for, the
-best with the graph and the best without it also with an MLP; the one that gets most validation nodes right is
-kept. Test nodes are never looked at.
+A cheap head ranks the whole grid, then the best of each family are trained with the head that is asked for.
+The best family with the graph, and the features alone, are also given an MLP, with a few settings of each.
+Validation nodes decide; test nodes are never looked at.
 
 The variants are those of Liu, Chen, Fu, Lin, Zitnik and Wu, "Graph Adversarial Diffusion Convolution", ICML
 2024.
@@ -124,14 +124,14 @@ class Auto(HeadSettings):
         return make_choice(facts, trials, contenders, **seen, head=self.head)
 
     def _contenders(self, search: Search, seed: int) -> list[Contender]:
-        """The finalists with the given head; then an MLP on the best with the graph and the best without."""
-        finalists = {trial.candidate: trial for trial in search.finalists()}
-        contenders = [self._contend(trial, self.head, search, seed) for trial in finalists.values()]
-        if self.head != "mlp":
-            for alone in (True, False):
-                best = decide([one for one in contenders if (one.candidate.family == "none") == alone])
-                if best.candidate.reads_features:
-                    contenders.append(self._contend(finalists[best.candidate], "mlp", search, seed))
+        """The finalists with the given head; of the best family on either side, the best few with an MLP."""
+        contenders = [self._contend(trial, self.head, search, seed) for trial in search.finalists()]
+        for alone in (True, False):
+            best = decide([one for one in contenders if (one.candidate.family == "none") == alone])
+            there = {(one.candidate, one.head) for one in contenders}
+            for trial in search.best[best.candidate.family] if best.head else []:
+                if (trial.candidate, "mlp") not in there:
+                    contenders.append(self._contend(trial, "mlp", search, seed))
         return contenders
 
     def _with_head(self, head: str) -> Auto:

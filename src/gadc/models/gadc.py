@@ -23,7 +23,7 @@ class GADC(DiffuseFirst):
     """Diffusion with a modified transition, then a head.
 
     Args:
-        variant: "plain", "I", "II", "III" or "IV".
+        variant: "plain", "I", "II", "III", "IV" or "IV+".
         lam: Strength λ of the smoothing; at 0 the graph is not used.
         num_steps: Hops K.
         eps: Radius ε of the adversary.
@@ -38,6 +38,8 @@ class GADC(DiffuseFirst):
         phi_self_loops: See `gadc.transition`.
         listed_loops: See `gadc.transition`.
         power: See `gadc.transition`.
+        neighbors: See `gadc.transition`.
+        anchor: See `gadc.transition`.
     """
 
     variant: str = "II"
@@ -55,6 +57,8 @@ class GADC(DiffuseFirst):
     phi_self_loops: bool | None = None
     listed_loops: bool | None = None
     power: float | None = None
+    neighbors: int | None = None
+    anchor: float | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -86,6 +90,8 @@ class GADC(DiffuseFirst):
             "phi_self_loops": self.phi_self_loops,
             "listed_loops": self.listed_loops,
             "power": self.power,
+            "neighbors": self.neighbors,
+            "anchor": self.anchor,
         }
         return make_transition(
             self.variant,

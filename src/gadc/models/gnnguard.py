@@ -25,7 +25,7 @@ from gadc.graph import adjacency, normalize
 from gadc.heads import drop
 from gadc.models.base import GraphModel
 from gadc.operators import LinearOperator
-from gadc.transitions import edge_cosines
+from gadc.similarity import edge_cosines
 from gadc.validation import check_count, check_number
 
 SMALLEST = 1e-6  # sums of similarities below it are not divided by

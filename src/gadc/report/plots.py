@@ -1,4 +1,4 @@
-"""Plots as SVG and PNG. They need matplotlib, the extra `plot`."""
+"""Plots as SVG and PNG."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def require_matplotlib() -> None:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            "gadc.report: plots need matplotlib; install it with: pip install 'gadc[plot]'."
+            "gadc.report: plots need matplotlib; install it with: pip install matplotlib."
         ) from error
 
 

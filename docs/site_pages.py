@@ -1,0 +1,77 @@
+"""Pages that MkDocs makes of other files: README, changelog, examples, and the reference of every module."""
+
+from pathlib import Path
+from typing import Any
+
+import griffe
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+LEFT_OUT = ("cli", "version")  # the command line has a guide of its own
+
+
+def on_config(config: Any) -> Any:
+    """List the reference in the navigation."""
+    names = ["gadc", *(f"gadc.{name}" for name in _parts(_package()))]
+    config.nav.append({"Reference": [{name: f"reference/{name}.md"} for name in names]})
+    return config
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add what lies elsewhere."""
+    package = _package()
+    pages = {
+        "index.md": (ROOT / "README.md").read_text(encoding="utf-8").replace("](docs/", "]("),
+        "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
+        "reference/gadc.md": _overview(package),
+        **{f"reference/gadc.{name}.md": _reference(part) for name, part in _parts(package).items()},
+    }
+    pages["index.md"] = pages["index.md"].replace("](CHANGELOG.md", "](changelog.md")
+    pages |= {f"examples/{one.name}": one.read_text(encoding="utf-8") for one in ROOT.glob("examples/*.py")}
+    for name, content in pages.items():
+        files.append(File.generated(config, name, content=content))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """The examples lie beside docs/ in the repository, and below the guides on the site."""
+    return markdown.replace("](../examples/", "](examples/")
+
+
+def _package() -> griffe.Module:
+    return griffe.load("gadc", search_paths=[ROOT / "src"])
+
+
+def _parts(package: griffe.Module) -> dict[str, griffe.Module]:
+    """The public modules of a package by name."""
+    chosen = {name: part for name, part in package.modules.items() if not name.startswith("_")}
+    return {name: chosen[name] for name in sorted(chosen) if name not in LEFT_OUT}
+
+
+def _overview(package: griffe.Module) -> str:
+    """Docstring of a package and links to what it exports."""
+    links = []
+    for name in package.exports or ():
+        member = package[str(name)]
+        target = member.final_target if member.is_alias else member
+        if target.has_docstring:
+            links.append(f"- [`{name}`][{target.path}]")
+    return "\n".join([_directive(package, level=1, members=False), *links, ""])
+
+
+def _reference(module: griffe.Module) -> str:
+    """All that is public in a module and its submodules."""
+    if not module.is_package:
+        return _directive(module, level=1)
+    return "\n".join([_overview(module), *(_directive(part, level=2) for part in _inner(module))])
+
+
+def _inner(package: griffe.Module) -> list[griffe.Module]:
+    """The public modules below a package, at any depth."""
+    return [one for part in _parts(package).values() for one in (part, *_inner(part))]
+
+
+def _directive(module: griffe.Module, *, level: int, members: bool = True) -> str:
+    """What mkdocstrings turns into the documentation of a module; it fails where there is none."""
+    chosen = "" if members else ", members: false"
+    return f"::: {module.path}\n    options: {{heading_level: {level}{chosen}}}\n"

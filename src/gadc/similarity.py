@@ -1,0 +1,40 @@
+"""How alike nodes are by their features: cosines on the edges, and the size of all products."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from gadc.kernels import SparsePattern, sddmm
+from gadc.memo import remembered
+from gadc.operators import LinearOperator
+
+
+def edge_cosines(x: Tensor, graph: LinearOperator, *, power: float = 1.0) -> LinearOperator:
+    """The graph with every weight multiplied by the cosine of its ends' features; 0 for a zero row.
+
+    With a `power` other than 1, by that power of the cosine, and by 0^power where the cosine is below 0.
+    """
+    cosines = remembered("cosines", (x, graph.pattern), lambda: _cosines(x, graph.pattern))
+    if power != 1:
+        cosines = cosines.clamp(min=0) ** power
+    return replace(graph, values=graph.values * cosines, bounds=None)
+
+
+def _cosines(x: Tensor, pattern: SparsePattern) -> Tensor:
+    squares = x.square().sum(1)
+    occupied = squares > 0
+    safe = torch.where(occupied, squares, torch.ones_like(squares))
+    directions = x / safe.sqrt().unsqueeze(1)
+    return sddmm(pattern, directions, directions)
+
+
+def gram_norm(x: Tensor, *, owner: str = "gram_norm") -> Tensor:
+    """‖X Xᵀ‖_F, from the smaller of X Xᵀ and Xᵀ X."""
+    gram = x.T @ x if x.shape[0] >= x.shape[1] else x @ x.T
+    norm: Tensor = torch.linalg.matrix_norm(gram)
+    if norm == 0:
+        raise ValueError(f"{owner}: all features in x are zero, so Φ = X Xᵀ / ‖X Xᵀ‖_F is 0/0.")
+    return norm
