@@ -222,7 +222,7 @@ def diffuse(
         x: Node features X, shape (n, d).
         edge_index: Edges, shape (2, m).
         edge_weight: One weight >= 0 an edge; 1 by default.
-        variant: "plain", "I", "II", "III", "IV" or a transition object.
+        variant: "plain", "I", "II", "III", "IV", "IV+" or a transition object.
         lam: Strength λ >= 0 of the smoothing; at 0 the features come back unchanged.
         num_steps: Hops K of the series.
         eps: Radius ε >= 0 of the adversary.

@@ -33,7 +33,7 @@ class GADC(BaseTransform):  # type: ignore[misc]
     edges and are dropped. II has no sparse T, hence no edges.
 
     Args:
-        variant: "plain", "I", "II", "III", "IV" or a transition object.
+        variant: "plain", "I", "II", "III", "IV", "IV+" or a transition object.
         lam: Strength λ >= 0 of the smoothing (of no meaning for edges, as is K).
         num_steps: Hops K.
         eps: Radius ε >= 0 of the adversary.
@@ -122,7 +122,7 @@ class GADCConv(nn.Module):
     Args:
         in_channels: Number of features.
         out_channels: Number of outputs.
-        variant: "plain", "I", "II", "III", "IV" or a transition object.
+        variant: "plain", "I", "II", "III", "IV", "IV+" or a transition object.
         lam: Strength λ >= 0 of the smoothing.
         num_steps: Hops K.
         eps: Radius ε >= 0 of the adversary.

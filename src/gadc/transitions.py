@@ -214,7 +214,7 @@ class CosineGraph:
 class AnchoredCosine(Plain):
     """GADC (IV+): edges weigh the cosine of their ends, beside anchors that no edge can take away.
 
-    T is the normalised (A + γ N) ⊙ cos(X) + w I, where N joins each node with the nearest ones (`gadc.nearest`)
+    T is the normalised (A + γ N) ⊙ cos(X) + w I, where N joins each node with those `nearest` to it
     and a cosine below 0 counts as 0. Most of a node's weight is on its anchors: a wrong edge moves it little.
 
     Args:
@@ -262,7 +262,7 @@ def make_transition(
 ) -> Transition:
     """The transition of that name with these settings; a transition object is passed through.
 
-    `eps` and `norm` are left aside by the variants whose T has no such part; settings in `special` are refused
+    `eps` and `norm` are left aside by the variants whose T has no such part; those in `special` are refused
     where they have no meaning. `self_loops=None` is the variant's own default.
     """
     common = {"eps": eps, "norm": norm, "directed": directed}

@@ -6,6 +6,7 @@ import torch
 
 from gadc.auto.facts import edge_contrast, noise_level
 from gadc.cli.inspection import memory
+from gadc.transitions import VARIANTS
 
 
 def test_inspect_describes_a_graph(run_json, run, mine):
@@ -13,7 +14,7 @@ def test_inspect_describes_a_graph(run_json, run, mine):
     assert found["card"]["nodes"] == 80
     assert found["card"]["homophily"] > 0.8
     variants = {row["variant"]: row for row in found["variants"]}
-    assert list(variants) == ["plain", "I", "II", "III", "IV"]
+    assert list(variants) == list(VARIANTS)
     assert variants["plain"]["spectral_radius"] == pytest.approx(1, abs=1e-3)
     assert variants["plain"]["converges_below_lam"] is None
     radius = variants["IV"]["spectral_radius"]

@@ -39,7 +39,7 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         adjacency: The graph, unless `fit` is given one.
         variant: "auto" compares the features alone, plain diffusion, I to IV and label propagation on the
             validation part, over small grids of the next four settings, which it does not read; see
-            `gadc.models.Auto`. Or "plain", "I", "II", "III" or "IV", see `gadc.transition`.
+            `gadc.models.Auto`. Or "plain", "I", "II", "III", "IV" or "IV+", see `gadc.transition`.
         lam: Strength λ >= 0 of the smoothing; at 0 the graph is not used.
         num_steps: Hops K.
         eps: Radius ε >= 0 of the adversary.

@@ -27,7 +27,7 @@ class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator
 
     Args:
         adjacency: The graph, unless `fit` is given one.
-        variant: "plain", "I", "II", "III" or "IV", see `gadc.transition`.
+        variant: "plain", "I", "II", "III", "IV" or "IV+", see `gadc.transition`.
         lam: Strength λ >= 0 of the smoothing; at 0 the graph is not used.
         num_steps: Hops K.
         eps: Radius ε >= 0 of the adversary.
