@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import noise_rows
 import side_by_side
 import speed_rows
 from rich.console import Console
@@ -32,6 +33,8 @@ ROWS: tuple[Row, ...] = (
     speed_rows.third_variant,
     speed_rows.plain_diffusion,
     speed_rows.growth,
+    noise_rows.second_variant,
+    noise_rows.linear_heads,
     speed_rows.node_order,
     speed_rows.all_pairs,
     speed_rows.first_call,
