@@ -170,6 +170,19 @@ def test_chebyshev_saves_products_where_it_can(monkeypatch: pytest.MonkeyPatch):
     assert counter.products == 128  # not symmetric: the direct sum
 
 
+def test_chebyshev_gives_up_early_where_rounding_forbids_the_promise(monkeypatch: pytest.MonkeyPatch):
+    """Features that diffusion all but removes: their answer is small, and rounding is relative to them."""
+    graph = random_graph(60, 300, 5)
+    T = gadc.transition(graph.x, graph.edge_index, variant="plain")
+    least = torch.linalg.eigh(T.to_dense()).eigenvectors[:, :1]
+    theta = gadc.neumann(32.0, 128)
+    counter = _Counter(monkeypatch)
+    actual = gadc.polynomial(T.to(dtype=torch.float32), least.float(), theta, rtol=5e-6)
+    assert 128 < counter.products < 128 + 100  # the direct sum, after less than the whole other one
+    expected = gadc.polynomial(T, least, theta)
+    torch.testing.assert_close(actual.double(), expected, rtol=1e-4, atol=1e-7)
+
+
 def test_divergence_is_announced_with_both_numbers():
     graph = random_graph(12, 40, 2)
     with pytest.warns(gadc.DivergentSeriesWarning, match=r"λ/\(λ\+1\) · ρ\(T\) = 0\.9697 · \d.*lam < "):

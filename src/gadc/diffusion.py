@@ -166,8 +166,12 @@ def _chebyshev(
     for j in range(2, len(coefficients) + 1):
         doubt = tails[j] + rounding
         # The norm is worth a pass over memory only where it could settle the matter: ‖out‖ <= tails[0] ‖x‖.
-        if doubt <= rtol * tails[0] and doubt * scale <= rtol * (float(out.detach().norm()) - doubt * scale):
-            return out
+        if doubt <= rtol * tails[0]:
+            norm = float(out.detach().norm())
+            if doubt * scale <= rtol * (norm - doubt * scale):
+                return out
+            if rounding * scale > rtol * (norm + doubt * scale):
+                return None  # whatever is still to come
         if j < len(coefficients):
             plus, total = [(-2 * center / half, now), (-1.0, before)], (float(coefficients[j]), out)
             if fusible:  # the new term takes the place of the oldest
