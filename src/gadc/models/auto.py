@@ -124,12 +124,17 @@ class Auto(HeadSettings):
         return make_choice(facts, trials, contenders, **seen, head=self.head)
 
     def _contenders(self, search: Search, seed: int) -> list[Contender]:
-        """The finalists with the given head; of the best family on either side, the best few with an MLP."""
+        """The finalists with the given head; then the best family on either side with an MLP.
+
+        Of that family the best few settings are tried; the best one alone where many splits have to be gone
+        through, as each of them trains every head anew.
+        """
+        few = slice(None if len(search.rounds) == 1 else 1)
         contenders = [self._contend(trial, self.head, search, seed) for trial in search.finalists()]
         for alone in (True, False):
             best = decide([one for one in contenders if (one.candidate.family == "none") == alone])
             there = {(one.candidate, one.head) for one in contenders}
-            for trial in search.best[best.candidate.family] if best.head else []:
+            for trial in search.best[best.candidate.family][few] if best.head else []:
                 if (trial.candidate, "mlp") not in there:
                     contenders.append(self._contend(trial, "mlp", search, seed))
         return contenders
