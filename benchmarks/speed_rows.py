@@ -73,7 +73,7 @@ def third_variant(setup: Setup) -> list[Line]:
     against = "torch CSR loop of 128 steps"
     return [
         Line(
-            work="III, λ=32, K=128, rtol=1e-4, all of it",
+            work=f"III, λ=32, K=128, rtol=1e-4, {setup.nodes:,} nodes, all of it",
             against=against,
             ours=ours,
             theirs=theirs,
@@ -148,7 +148,7 @@ def _plain_diffusion(setup: Setup, name: str) -> list[Line]:
     with torch.no_grad():
         return [
             Line(
-                work=f"plain diffusion, K=10, {name}",
+                work=f"plain diffusion, K=10, {name} ({len(x):,} nodes)",
                 against=peer,
                 ours=ours[kind],
                 theirs=seconds(work, 1 if "GDC" in peer else repeats, warm=False),
