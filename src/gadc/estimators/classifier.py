@@ -64,6 +64,8 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         log_loss_: Cross-entropy on the validation part at the chosen epoch; NaN if there is no such part.
         validation_score_: Accuracy there, between 0 and 1.
         epoch_: The chosen epoch, counted from 0.
+        trained_: Curves of the training; a loaded model has none.
+        held_out_: Which nodes of `fit` were the validation part; a loaded model does not know.
         scale_: Median row norm of S X in `fit`. The head sees S X divided by it, so that units of X, λ and
             row normalisation do not change how fast and how far the head is trained.
         explain_: In words, what "auto" picked and why.
@@ -150,6 +152,7 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
             settings["selection"] = "last"
         fit_head = self._fit_auto if self.variant == "auto" else self._fit_one
         fitted = fit_head(data, settings, int(rng.randint(2**31 - 1)))
+        self.trained_, self.held_out_ = fitted.trained, data.val_mask.numpy()
         self.epoch_ = fitted.trained.epoch
         self.log_loss_ = fitted.trained.val_loss
         self.validation_score_ = fitted.trained.val_accuracy / 100
