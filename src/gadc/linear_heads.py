@@ -1,8 +1,9 @@
 """Many linear heads on the same features at once: one matrix product where a loop would make hundreds.
 
-B heads with weights (d × c) each are one matrix (d × Bc). The sum of their losses has the gradient of each in
-its place, Adam acts on every entry by itself, and each head keeps the epoch that its own validation figures
-choose: up to rounding this is `gadc.training.train` on one head after the other.
+B heads with weights (d × c) each are one matrix (d × cB), the heads side by side within each class. The sum
+of their losses has the gradient of each in its place, Adam acts on every entry by itself, and each head keeps
+the epoch that its own validation figures choose: up to rounding this is `gadc.training.train` on one head
+after the other.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import hardshrink
 
 from gadc.training import Trained, Training
 from gadc.validation import check_choice
@@ -35,6 +36,7 @@ class LinearHeads:
         return scores.view(len(x), *self.bias.shape).transpose(0, 1) + self.bias.unsqueeze(1)
 
 
+@torch.no_grad()
 def train_linear_heads(
     train_rows: Tensor,
     train_labels: Tensor,
@@ -61,25 +63,22 @@ def train_linear_heads(
         raise ValueError(f"train_linear_heads: patience must be None, got {settings.patience!r}.")
     weight, bias = _initial(train_rows, num_classes, seeds)
     optimizer = torch.optim.Adam([weight, bias], lr=settings.lr, weight_decay=settings.weight_decay)
-    shape = (len(seeds), num_classes)
+    shape = (num_classes, len(seeds))
     best = _Best(weight, bias, settings.selection, len(seeds))
     losses, accuracies = [], []
     for epoch in range(settings.epochs):
-        optimizer.zero_grad()
-        scores = torch.addmm(bias, train_rows, weight).view(-1, *shape)
-        loss = _losses(scores, train_labels)
-        loss.sum().backward()  # type: ignore[no-untyped-call]
+        logs = torch.addmm(bias, train_rows, weight).view(-1, *shape).log_softmax(1)
+        losses.append(_losses(logs, train_labels))
+        slope = _slope(logs, train_labels)
+        weight.grad, bias.grad = train_rows.T @ slope, slope.sum(0)
         optimizer.step()
-        with torch.no_grad():
-            seen = torch.addmm(bias, val_rows, weight).view(-1, *shape)
-            val_loss = _losses(seen, val_labels)
-            right = 100 * (seen.argmax(2) == val_labels.unsqueeze(1)).double().mean(0)
-        best.look(epoch, val_loss.double(), right, weight, bias)
-        losses.append(loss.detach())
+        seen = torch.addmm(bias, val_rows, weight).view(-1, *shape)
+        right = 100 * (seen.max(1).indices == val_labels.unsqueeze(1)).double().mean(0)
         accuracies.append(right)
+        best.look(epoch, _losses(seen.log_softmax(1), val_labels).double(), right, weight, bias)
     trained = best.trained(torch.stack(losses, 1).tolist(), torch.stack(accuracies, 1).tolist())
-    kept = best.weight.view(-1, *shape).permute(1, 0, 2)
-    return LinearHeads(kept.contiguous(), best.bias.view(shape), trained)
+    kept = best.weight.view(-1, *shape).permute(2, 0, 1)
+    return LinearHeads(kept.contiguous(), best.bias.view(shape).T.contiguous(), trained)
 
 
 def _initial(rows: Tensor, num_classes: int, seeds: Sequence[int]) -> tuple[Tensor, Tensor]:
@@ -90,17 +89,26 @@ def _initial(rows: Tensor, num_classes: int, seeds: Sequence[int]) -> tuple[Tens
             layer = nn.Linear(rows.shape[1], num_classes)
             weights.append(layer.weight.detach().T)
             biases.append(layer.bias.detach())
-    return (
-        torch.cat(weights, 1).to(rows.dtype).requires_grad_(),
-        torch.cat(biases).to(rows.dtype).requires_grad_(),
-    )
+    weight, bias = torch.stack(weights, 2).flatten(1), torch.stack(biases, 1).flatten()
+    return weight.to(rows.dtype), bias.to(rows.dtype)
 
 
-def _losses(scores: Tensor, labels: Tensor) -> Tensor:
-    """Mean cross-entropy of each head, of scores (rows, heads, classes)."""
-    rows, heads, _ = scores.shape
-    each = cross_entropy(scores.flatten(0, 1), labels.repeat_interleave(heads), reduction="none")
-    return each.view(rows, heads).mean(0)
+def _losses(logs: Tensor, labels: Tensor) -> Tensor:
+    """Mean cross-entropy of each head, of log-probabilities (rows, classes, heads)."""
+    return -logs.gather(1, _places(logs, labels)).squeeze(1).mean(0)
+
+
+def _slope(logs: Tensor, labels: Tensor) -> Tensor:
+    """Gradient of the sum of those losses in the scores, (softmax - 1[label]) / rows; overwrites `logs`."""
+    places = _places(logs, labels)
+    slope = logs.exp_().scatter_add_(1, places, -logs.new_ones(places.shape))
+    slope = slope.div_(len(logs)).flatten(1)
+    # Sure heads have probabilities below the normal range: products with such numbers are very slow.
+    return hardshrink(slope, torch.finfo(slope.dtype).tiny)
+
+
+def _places(logs: Tensor, labels: Tensor) -> Tensor:
+    return labels.view(-1, 1, 1).expand(-1, 1, logs.shape[2])
 
 
 class _Best:
@@ -124,7 +132,7 @@ class _Best:
         )  # NaN is no improvement
         if not bool(better.any()):
             return
-        columns = better.repeat_interleave(len(self.bias) // len(better))
+        columns = better.repeat(len(self.bias) // len(better))
         self.weight[:, columns] = weight[:, columns]
         self.bias[columns] = bias[columns]
         self.figure = torch.where(better, figure, self.figure)
