@@ -94,7 +94,9 @@ def test_bad_input_is_named(work):
         diffuse_on_disk(operator, x, THETA, out, memory=100)
     with pytest.raises(ValueError, match=r"x must have 40 rows and at least one column, got \(39, 11\)"):
         diffuse_on_disk(operator, x[1:], THETA, out)
-    with pytest.raises(ValueError, match=r"x must be torch\.float32 as the operator is, got float64"):
+    with pytest.raises(
+        ValueError, match=r"x must be torch\.float32 .* or float16, got float64"
+    ):
         diffuse_on_disk(operator, np.array(x, dtype=np.float64), THETA, out)
 
 
@@ -104,3 +106,20 @@ def test_memory_is_read_in_units(work, text, width):
     seen = []
     diffuse_on_disk(operator, x, THETA, out, memory=text, progress=lambda done, _: seen.append(done))
     assert seen[0] == width
+
+
+def test_half_the_bytes_cost_one_rounding(work):
+    operator, x, out, _ = work
+    half = np.array(x, dtype=np.float16)
+    result = diffuse_on_disk(operator, half, THETA, out, memory=_memory(x, 3))
+    assert result.dtype == np.float16
+    whole = polynomial(operator, torch.from_numpy(half).float(), THETA).numpy()
+    np.testing.assert_allclose(result, whole, rtol=2**-11, atol=1e-6)
+
+
+def test_what_half_precision_cannot_hold_is_an_error(work):
+    operator, x, out, _ = work
+    huge = np.full(x.shape, 6e4, dtype=np.float16)
+    with pytest.raises(ValueError, match=r"results must lie within ±65504 to be stored as float16, got"):
+        diffuse_on_disk(operator * 4.0, huge, THETA, out)
+    assert not out.exists()
