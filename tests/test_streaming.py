@@ -94,9 +94,7 @@ def test_bad_input_is_named(work):
         diffuse_on_disk(operator, x, THETA, out, memory=100)
     with pytest.raises(ValueError, match=r"x must have 40 rows and at least one column, got \(39, 11\)"):
         diffuse_on_disk(operator, x[1:], THETA, out)
-    with pytest.raises(
-        ValueError, match=r"x must be torch\.float32 .* or float16, got float64"
-    ):
+    with pytest.raises(ValueError, match=r"x must be torch\.float32 .* or float16, got float64"):
         diffuse_on_disk(operator, np.array(x, dtype=np.float64), THETA, out)
 
 

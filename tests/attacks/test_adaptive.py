@@ -16,8 +16,7 @@ COMBINATORS = {"best", "auto"}  # one of the others, once fitted
 JUMPS = {"stable"}  # its purification counts an edge of any weight > 0, so its scores jump at 0
 SMALL = {"epochs": 5, "hidden": 8}
 WHOLE = {  # what makes the gradient that of the whole model, where the method cuts it
-    "gnnguard": {"similarity_gradient": True},
-    "nagphormer": {"eigenvectors": 0, "warmup": 1, "lr": 0.05},
+    "nagphormer": {"eigenvectors": 0, "warmup": 1, "lr": 0.05}
 }
 
 

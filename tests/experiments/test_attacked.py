@@ -13,7 +13,7 @@ from gadc.experiments.attacked import attacked_settings, under_attack
 from gadc.experiments.results import fingerprint
 from gadc.experiments.run import prepare, run_once, settings_of
 from gadc.experiments.spec import Cell, Row, load_table, parse_table
-from gadc.models import MODELS, GNNGuard
+from gadc.models import GCNSVD, MODELS
 
 SURROGATE = {"model": "gcn", "activation": "none", "hidden": 4, "epochs": 20, "selection": "last"}
 ATTACK = {"name": "pgd", "steps": 8, "num_samples": 3, "budget": 6}
@@ -118,19 +118,20 @@ def test_own_weights_under_other_settings_replace_the_surrogate(attacks):
     torch.testing.assert_close(scores(data.x, data.edge_index, None), expected)
 
 
-def test_a_guard_is_attacked_through_its_cosines(monkeypatch):
+def test_a_defence_without_slope_is_attacked_through_its_relaxation(monkeypatch):
     made = []
 
-    class Spy(GNNGuard):
+    class Spy(GCNSVD):
         def fit(self, data, *, seed=0):
             made.append(self)
             return super().fit(data, seed=seed)
 
     monkeypatch.setitem(MODELS, "spy", Spy)
-    attacked = {"defence": {"similarity_gradient": True}}
-    row = Row(name="g", label="", model="spy", settings={"hidden": 4, "epochs": 3}, attacked=attacked)
+    attacked = {"defence": {"relaxed": True}}
+    settings = {"hidden": 4, "epochs": 3, "rank": 5}
+    row = Row(name="s", label="", model="spy", settings=settings, attacked=attacked)
     assert run_once(TABLE, row, _cell(steps=2), 0)["status"] == "ok"
-    assert [(one.similarity_gradient, one.epochs) for one in made] == [(False, 3), (True, 1)]
+    assert [(one.relaxed, one.epochs) for one in made] == [(False, 3), (True, 1)]
 
 
 def test_a_row_can_have_its_own_attack(attacks):
@@ -176,7 +177,7 @@ def test_the_table_gives_every_run_its_split():
     assert table.runs == 5
     for row in table.rows:
         for cell in table.cells:
-            assert set(attacked_settings(row, cell)) <= {"relaxed", "similarity_gradient", "power", "attack"}
+            assert set(attacked_settings(row, cell)) <= {"relaxed", "power", "attack"}
 
 
 @pytest.mark.data

@@ -122,11 +122,11 @@ def test_rule_and_gate_are_learned():
     assert float(second.gate.grad) != 0
 
 
-def test_similarities_are_constants_unless_asked():
+def test_similarities_are_constants_in_training_and_open_to_attacks():
     x = X.clone().requires_grad_()
-    for through in (False, True):
-        _, (weights, _) = _layer(similarity_gradient=through)(x, A)
-        assert weights.requires_grad == through
+    for training in (False, True):
+        _, (weights, _) = _layer().train(training)(x, A)
+        assert weights.requires_grad != training
 
 
 def test_forward_is_two_layers():
@@ -139,12 +139,7 @@ def test_forward_is_two_layers():
 
 
 def test_gradient_in_the_edge_weights():
-    check_edge_gradient(GNNGuard(**FEW, similarity_gradient=True))
-
-
-def test_gradient_without_the_similarities():
-    """One layer has no similarity that depends on the edges, so the cut changes nothing there."""
-    check_edge_gradient(GNNGuard(**FEW, num_layers=1))
+    check_edge_gradient(GNNGuard(**FEW))
 
 
 def test_an_edge_of_weight_zero_is_no_edge():

@@ -77,7 +77,7 @@ class PGD(Attack):
                 rate = self.rate * budget / math.sqrt(step + 1)
                 gradient = objective.gradient(graph, flipped)
                 flipped = project(flipped.add_(gradient, alpha=rate), budget, graph.costs)
-        return self._sample(objective, graph, flipped, budget, generator)
+            return self._sample(objective, graph, flipped, budget, generator)
 
     def _attacked(self, objective: Objective, graph: Relaxed, flipped: Tensor, step: int) -> Objective:
         """What the next step climbs."""

@@ -10,6 +10,9 @@ X. Zhang and Zitnik, "GNNGuard: Defending Graph Neural Networks against Adversar
 Pruning drops an edge where sigmoid(c · [α_uv, α_vu]) <= ½; c is learned through the sigmoid, since the drop
 itself has no slope. An edge that a layer drops, or whose cosine it counts as 0, is lost to the layers behind
 it. Cosines below 0 count as 0. Edge weights w are not in the paper; weights of 1 give its formulas.
+
+Training holds the cosines constant, as the authors do. In evaluation mode gradients go through them, so an
+attack sees the whole defence.
 """
 
 from __future__ import annotations
@@ -40,8 +43,6 @@ class GNNGuard(GraphModel):
         threshold: Cosines below it count as 0; the authors' code has 0.1.
         memory: Whether a layer remembers the weights of the one before.
         prune: Whether edges are dropped by the learned rule; the authors' code leaves it off.
-        similarity_gradient: Whether gradients go through the cosines. The method cuts them; an attack that
-            knows the defence wants them.
         dropout: On the hidden units.
     """
 
@@ -49,7 +50,6 @@ class GNNGuard(GraphModel):
     threshold: float = 0.0
     memory: bool = True
     prune: bool = False
-    similarity_gradient: bool = False
     hidden: int = 16
     selection: str = "val-last"
 
@@ -98,7 +98,6 @@ class GuardConv(nn.Module):
         threshold: Cosines below it count as 0.
         memory: Whether the weights of the layer before are mixed in.
         prune: Whether edges are dropped by the learned rule.
-        similarity_gradient: Whether gradients go through the cosines.
     """
 
     def __init__(
@@ -109,21 +108,20 @@ class GuardConv(nn.Module):
         threshold: float = 0.0,
         memory: bool = True,
         prune: bool = False,
-        similarity_gradient: bool = False,
     ) -> None:
         super().__init__()
         self.linear = nn.Linear(in_features, out_features, bias=False)
         self.bias = nn.Parameter(torch.zeros(out_features))
         self.gate = nn.Parameter(torch.zeros(())) if memory else None
         self.rule = nn.Parameter(torch.randn(2)) if prune else None
-        self.threshold, self.similarity_gradient = threshold, similarity_gradient
+        self.threshold = threshold
         nn.init.xavier_uniform_(self.linear.weight)
 
     def forward(self, x: Tensor, graph: LinearOperator, before: Guard | None = None) -> tuple[Tensor, Guard]:
         """New states and the guard they were made with, over A and behind the layer that had `before`."""
         if before is not None:
             graph = replace(graph, values=torch.where(before.alive, graph.values, 0.0))
-        states = x if self.similarity_gradient else x.detach()
+        states = x.detach() if self.training else x
         weights, alive = guard(states, graph, threshold=self.threshold)
         if before is not None:
             alive = alive & before.alive
@@ -153,13 +151,7 @@ class _Guarded(nn.Module):
     def __init__(self, widths: list[int], settings: GNNGuard) -> None:
         super().__init__()
         self.layers = nn.ModuleList(
-            GuardConv(
-                *pair,
-                threshold=settings.threshold,
-                memory=settings.memory,
-                prune=settings.prune,
-                similarity_gradient=settings.similarity_gradient,
-            )
+            GuardConv(*pair, threshold=settings.threshold, memory=settings.memory, prune=settings.prune)
             for pair in pairwise(widths)
         )
         self.dropout = settings.dropout
