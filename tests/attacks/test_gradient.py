@@ -73,6 +73,30 @@ def test_pgd_finds_the_best_flips(seed):
     assert _margin(one_hop, data, as_set(flips)) == _highest(one_hop, data, 2)
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_pgd_does_not_mind_the_scale_of_the_scores(scale):
+    data = communities(9)
+
+    def scaled_scores(*graph):
+        return scale * two_hops(*graph)
+
+    free, published = (
+        PGD(loss="margin", steps=20, num_samples=0),
+        PGD(loss="margin", steps=20, num_samples=0, scaled=False, rate=0.1),
+    )
+    flips = [as_set(free(scores, data, nodes=NODES, budget=3)) for scores in (two_hops, scaled_scores)]
+    assert flips[0] == flips[1]
+    assert len(flips[0]) == 3
+    steps = [published._length(torch.full((3,), size), None, 3.0) for size in (1.0, scale)]
+    assert steps[0] == steps[1] == pytest.approx(0.3)  # the same factor of gradients of any size
+
+
+def test_pgd_waits_for_a_slope():
+    """At the start no pair helps the attacker: there is no scale yet, and nothing moves."""
+    graph = Relaxed.of(communities(9), torch.tensor(all_pairs(9)).T, Rules())
+    assert PGD()._length(-torch.ones_like(graph.before), graph, 3.0) == 0.0
+
+
 def test_pgd_gives_up_on_draws_in_time():
     """All chances are 1/2 and the budget is below nearly every draw: the most probable flips are left."""
     data = communities(9)

@@ -1,8 +1,11 @@
 """PGD: projected gradient ascent on relaxed flips, then the best of many samples.
 
 Xu, Chen, Liu, Chen, Weng, Hong and Lin, "Topology Attack and Defense for Graph Neural Networks: An
-Optimization Perspective", IJCAI 2019; the defaults are those of Mujkanovic, Geisler, Günnemann and
+Optimization Perspective", IJCAI 2019; steps and samples are those of Mujkanovic, Geisler, Günnemann and
 Bojchevski, "Are Defenses for Graph Neural Networks Robust?", NeurIPS 2022, and of GADC's Table 2.
+
+Their step is `rate` · budget · gradient, so its length depends on the scale of the model's scores, and one
+rate flatters whatever has small gradients. By default steps are therefore measured by the first gradient.
 """
 
 from __future__ import annotations
@@ -25,14 +28,15 @@ from gadc.validation import check_count, check_number
 
 @dataclass(frozen=True, kw_only=True)
 class PGD(Attack):
-    """Projected gradient ascent with steps of `rate` · budget / √(t + 1).
+    """Projected gradient ascent with steps that shrink as 1 / √(t + 1).
 
     In the end each pair is flipped with the probability that was found. Of `num_samples` draws within the
     budget, and the most probable flips that fit, those of the highest loss are taken.
 
     Args:
         steps: Gradients.
-        rate: Base rate of the steps.
+        rate: How far the first step moves the steepest pairs, as many as the budget flips, on average.
+        scaled: If False, a step is `rate` · budget · gradient instead; published with a rate of 0.1.
         num_samples: Draws within the budget.
         max_draws: Draws in all: those beyond the budget are thrown away.
         loss: What is maximised, see `gadc.attacks.losses`.
@@ -40,7 +44,8 @@ class PGD(Attack):
     """
 
     steps: int = 200
-    rate: float = 0.1
+    rate: float = 0.5
+    scaled: bool = True
     num_samples: int = 100
     max_draws: int = 1000
     loss: str | Loss = "tanh-margin"
@@ -71,13 +76,23 @@ class PGD(Attack):
         flipped = torch.zeros_like(graph.before)
         if not graph.pairs.shape[1]:
             return Flips(graph.pairs)
+        length = 0.0
         with remembering():
             for step in range(self.steps):
                 objective = self._attacked(objective, graph, flipped, step)
-                rate = self.rate * budget / math.sqrt(step + 1)
                 gradient = objective.gradient(graph, flipped)
-                flipped = project(flipped.add_(gradient, alpha=rate), budget, graph.costs)
+                length = length or self._length(gradient, graph, budget)
+                moved = flipped.add_(gradient, alpha=length / math.sqrt(step + 1))
+                flipped = project(moved, budget, graph.costs)
             return self._sample(objective, graph, flipped, budget, generator)
+
+    def _length(self, gradient: Tensor, graph: Relaxed, budget: float) -> float:
+        """What the gradient of the first step is multiplied by."""
+        if not self.scaled:
+            return self.rate * budget
+        steepest = best_within(gradient, graph.costs, budget)
+        # No pair helps yet: the scale is that of a later gradient.
+        return self.rate / float(gradient[steepest].mean()) if len(steepest) else 0.0
 
     def _attacked(self, objective: Objective, graph: Relaxed, flipped: Tensor, step: int) -> Objective:
         """What the next step climbs."""
