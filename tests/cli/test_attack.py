@@ -3,6 +3,7 @@
 import json
 
 import pytest
+import torch
 
 from gadc.attacks import Metattack, load_perturbation
 from gadc.cli.labelled_graph import LabelledGraph
@@ -35,6 +36,13 @@ def test_an_attack_is_stored_with_its_manifest(run_json, mine, out):
     assert manifest["settings"] == {"steps": 10, "num_samples": 3}
     assert manifest["test_accuracy"]["evasion"] <= manifest["test_accuracy"]["clean"]
     assert set(manifest["test_accuracy"]) == {"clean", "evasion", "poisoning"}
+
+
+@pytest.mark.parametrize(("split", "same"), [("random", False), ("random:3", True)])
+def test_a_numbered_split_does_not_change_with_the_seed(split, same):
+    graph = LabelledGraph(data="digits", split=split)
+    first, second = (graph.read_split(seed).train_mask for seed in (0, 9))
+    assert torch.equal(first, second) == same
 
 
 @pytest.mark.parametrize(("mode", "other"), [("add", "removed"), ("remove", "added")])

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gadc.report.budget_curves import BudgetCurve, BudgetCurves
 from gadc.report.run_plots import (
     AccuracyBars,
     Bar,
@@ -11,7 +12,7 @@ from gadc.report.run_plots import (
     TrainingCurve,
     TrainingCurves,
 )
-from gadc.report.run_report import Cell, Comparison, RunReport
+from gadc.report.run_report import Cell, Comparison, RunReport, Verdict
 
 HOSTILE = "</script><script>console.error('broken out')</script><b>&\"'"
 MODELS = {"middling": 60.0, "best": 95.5, "worst": 12.25}
@@ -48,6 +49,18 @@ def run_report(**changes):
                 codes=np.arange(9) % 3 - 1,
                 classes=(HOSTILE, "b"),
             ),
+            BudgetCurves(
+                title="Attacks",
+                curves=(BudgetCurve(label="PGD", points=((0.05, 60.0), (0.2, 40.0))),),
+                clean=80.0,
+                lowest=((0.05, 60.0), (0.2, 40.0)),
+                graph_free=55.0,
+            ),
+        ],
+        "checks": [
+            Verdict(name=f"more budget never helps {HOSTILE}", passed=False, detail="a" * 200),
+            Verdict(name="the gradient goes through", passed=True, detail="it does"),
+            Verdict(name="an unlimited budget", passed=None, detail="not tried"),
         ],
         "explanation": f"Chosen because\nof {HOSTILE}.",
         "notes": ("Read me.",),

@@ -42,7 +42,8 @@ seen.rising = lines();
 seen.width = innerWidth;
 seen.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
 seen.table = document.querySelector("table").scrollWidth;
-seen.texts = ["h1", ".verdict", ".soft", "dt", "dd", "pre", "th button", "td", "figcaption"].map(
+seen.texts = ["h1", ".verdict", ".soft", "dt", "dd", "pre", "th button", "td", "figcaption",
+  ".checks td", ".checks th"].map(
   (selector) => [selector, color(selector, "color"), color(selector, "backgroundColor")]);
 seen.texts.push(["svg text", color("svg text", "fill"), color("svg text", "backgroundColor")]);
 const scale = (text) => Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b);

@@ -28,7 +28,7 @@ def page():
 def test_the_page_needs_nothing_else(page):
     assert not re.search(r"https?:", page)
     assert not re.search(r"(src|href)=\"(?!#|data:)", page)
-    assert page.count("<svg") == 5
+    assert page.count("<svg") == 6
     assert "prefers-color-scheme: dark" in page
     assert 'name="viewport"' in page
 

@@ -66,7 +66,7 @@ class GraphInput(OwnGraph):
     def _load(self, name: str) -> "Data":
         from gadc.datasets import load
 
-        split, seed = _split_and_seed(self.split)
+        split, seed = split_and_seed(self.split)
         return load(name, root=self.data_dir, split=split, seed=seed, attack=self.attack, rate=self.rate)
 
     def _add_noise(self, data: "Data") -> "Data":
@@ -84,7 +84,7 @@ class GraphInput(OwnGraph):
         return corruption(self.noise, seed=self.seed, **{setting: self.level})(data)
 
 
-def _split_and_seed(text: str | None) -> tuple[str | None, int | None]:
+def split_and_seed(text: str | None) -> tuple[str | None, int | None]:
     """Name and number of a split; apart from --seed, so that `fit` and `evaluate` cannot differ by it."""
     name, colon, number = (text or "").partition(":")
     if colon and not (name and number.isdecimal()):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gadc.cli.graph_input import nodes_of
+from gadc.cli.graph_input import nodes_of, split_and_seed
 from gadc.cli.own_graph import OwnGraph
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ class LabelledGraph(OwnGraph):
         Path | None, _option("--data-dir", help="Folder with raw files; the default is GADC_DATA.")
     ] = None
     split: Annotated[
-        str | None, _option("--split", help="Its split, such as random or adaptive; else its usual one.")
+        str | None,
+        _option("--split", help="Its split, such as random (drawn by the seed) or adaptive:3, the fourth."),
     ] = None
 
     @property
@@ -49,7 +50,9 @@ class LabelledGraph(OwnGraph):
     def _named(self, name: str, seed: int) -> "Data":
         from gadc.datasets import load
 
-        return load(name, root=self.data_dir, split=self.split, seed=seed if self.split in DRAWN else None)
+        split, number = split_and_seed(self.split)
+        drawn = number is None and split in DRAWN
+        return load(name, root=self.data_dir, split=split, seed=seed if drawn else number)
 
     def _own(self, seed: int) -> "Data":
         """Masks that come with the file, else 60/20/20 % of the labelled nodes."""
