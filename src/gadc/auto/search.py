@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -54,6 +55,7 @@ class Search:
         y: Classes, read at the nodes of the rounds alone.
         rounds: Splits to validate on, at least one.
         directed: See `gadc.transition`.
+        tell: Is told what begins.
 
     Attributes:
         rows: The nodes that have labels.
@@ -68,6 +70,7 @@ class Search:
     y: Tensor
     rounds: list[Round]
     directed: bool = False
+    tell: Callable[[str], None] = lambda message: None
     trials: list[Trial] = field(default_factory=list, init=False)
     best: dict[str, list[Trial]] = field(default_factory=dict, init=False)
 
@@ -95,6 +98,7 @@ class Search:
         with warnings.catch_warnings():
             # Whether signed sums do harm is for the validation nodes to say.
             warnings.simplefilter("ignore", NearZeroRowSumWarning)
+            self.tell("trying the features alone")
             for kind in kinds:
                 features = normalize_rows(self.x, kind)[self.rows]
                 self._record(Candidate(family="none", normalize=kind), features)
@@ -114,9 +118,11 @@ class Search:
         return [one for one in there if one.accuracy >= reach or one is best or one not in joined]
 
     def _with_graph(self, kinds: tuple[str, ...]) -> None:
+        self.tell("trying plain diffusion")
         for kind in kinds:
             self._sweep(Candidate(family="plain", normalize=kind), grid.PLAIN_GRID)
         for kind in self._best_normalizations(kinds):
+            self.tell(f"trying I to IV, rows normalised: {kind}")
             for eps in grid.RADII_I:
                 self._sweep(Candidate(family="I", normalize=kind, eps=eps), grid.SHORT_GRID)
             for loops in grid.LOOPS_IV:
@@ -151,6 +157,7 @@ class Search:
 
     def _labels(self) -> None:
         """Label propagation, all rounds side by side."""
+        self.tell("trying label propagation")
         classes = int(self.labels.max()) + 1
         seeds = torch.zeros((len(self.x), len(self.rounds) * classes), dtype=self.x.dtype)
         for number, one in enumerate(self.rounds):

@@ -243,7 +243,7 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
 
     def _fit_auto(self, data: Data, settings: dict[str, Any], seed: int) -> Fitted:
         """Let validation nodes choose."""
-        fitted = Auto(**settings, directed=self.directed).fit(data, seed=seed)
+        fitted = Auto(**settings, directed=self.directed).fit(data, seed=seed, tell=self._say)
         reader, choice = fitted.reader, fitted.choice
         self.head_, self.candidate_, self.scale_ = reader.module, reader.candidate, reader.scale
         self.spread_ = None if choice.picked.reads_features else fitted.logits

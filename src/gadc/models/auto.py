@@ -11,6 +11,7 @@ The variants are those of Liu, Chen, Fu, Lin, Zitnik and Wu, "Graph Adversarial 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -93,9 +94,18 @@ class Auto(HeadSettings):
     selection: str = "val-loss"
     directed: bool = False
 
-    def fit(self, data: Data, *, seed: int = 0) -> FittedAuto:
-        """Choose on the validation nodes, or on many splits like theirs where they are few; then train."""
-        choice = self.choose(data, seed=seed)
+    def fit(
+        self, data: Data, *, seed: int = 0, tell: Callable[[str], None] = lambda message: None
+    ) -> FittedAuto:
+        """Choose on the validation nodes, or on many splits like theirs where they are few; then train.
+
+        Args:
+            data: Graph, labels, training and validation masks.
+            seed: Of the splits and the heads.
+            tell: Is told what begins.
+        """
+        choice = self.choose(data, seed=seed, tell=tell)
+        tell(f"training {choice.reader.words}")
         reader = self._train_reader(choice, data, seed)
         if choice.picked.reads_features:
             with torch.no_grad():
@@ -108,15 +118,17 @@ class Auto(HeadSettings):
 
         return FittedAuto(_log_shares(spread.logits), spread.trained, spread.module, scores, choice, reader)
 
-    def choose(self, data: Data, *, seed: int = 0) -> Choice:
-        """The choice alone."""
+    def choose(
+        self, data: Data, *, seed: int = 0, tell: Callable[[str], None] = lambda message: None
+    ) -> Choice:
+        """The choice alone; `tell` is told what begins."""
         has_edges = bool((data.edge_index[0] != data.edge_index[1]).any())
         rounds = make_rounds(data.y, data.train_mask, data.val_mask, seed=seed) if has_edges else []
         x, edges = check_features("Auto", data.x), (data.edge_index, data.edge_weight)
         facts = measure_facts(x, *edges, data.y, data.train_mask | data.val_mask, seed=seed)
         if not rounds:
             return make_choice(facts, [], [], rounds=0, nodes=0, head=self.head)
-        search = Search(x, *edges, data.y, rounds, directed=self.directed)
+        search = Search(x, *edges, data.y, rounds, directed=self.directed, tell=tell)
         trials = search.run()
         contenders = self._contenders(search, seed)
         nodes = len(torch.unique(torch.cat([one.validation for one in rounds[:_ROUNDS]])))
@@ -147,6 +159,7 @@ class Auto(HeadSettings):
 
     def _contend(self, trial: Trial, head: str, search: Search, seed: int) -> Contender:
         rounds = search.rounds[:_ROUNDS]
+        search.tell(f"comparing {trial.candidate.words}" + (f", head {head}" if head else ""))
         if trial.correct is not None:
             return Contender(trial.candidate, "", trial.correct[: sum(len(one.validation) for one in rounds)])
         if trial.features is None:
