@@ -204,17 +204,18 @@ def test_only_labels_of_training_nodes_count():
 def test_going_on_equals_not_stopping(after):
     data = communities(18, seed=3)
     nodes = torch.nonzero(~data.train_mask).squeeze(1)
-    attack, states = Metattack(**FAST), []
-    whole = attack(None, data, nodes=nodes, budget=6, seed=2, progress=states.append)
+    attack, asked = Metattack(**FAST), {"nodes": nodes, "budget": 6}
+    whole = attack(None, data, seed=2, **asked)
+    states = list(attack.steps(data, seed=2, **asked))
     assert [state["step"] for state in states] == [1, 2, 3, 4, 5, 6]
     stored = json.loads(json.dumps(states[after - 1]))
-    rest = attack(None, data, nodes=nodes, budget=6, seed=2, start=stored)
-    assert torch.equal(whole.pairs, rest.pairs)
+    *_, rest = attack.steps(data, seed=2, start=stored, **asked)
+    assert torch.equal(whole.pairs, flips_of(rest).pairs)
     assert torch.equal(flips_of(states[-1]).pairs, whole.pairs)
     with pytest.raises(ValueError, match="Metattack: start was made with seed 2, got seed 3"):
-        attack(None, data, nodes=nodes, budget=6, seed=3, start=stored)
+        next(attack.steps(data, seed=3, start=stored, **asked))
     with pytest.raises(ValueError, match="Metattack: start must have seed, step and flips, got step"):
-        attack(None, data, nodes=nodes, budget=6, seed=2, start={"step": 1})
+        next(attack.steps(data, seed=2, start={"step": 1}, **asked))
 
 
 def test_a_pair_flipped_back_is_no_flip():

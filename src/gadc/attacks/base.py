@@ -17,7 +17,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc.pairs import decode_pairs, encode_pairs
-from gadc.validation import check_choice
+from gadc.validation import check_choice, check_number
 
 Scores: TypeAlias = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 MODES = ("flip", "add", "remove")
@@ -91,10 +91,25 @@ class Flips:
         return changed
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Problem:
+    """What an attack is asked to solve; see `Attack.__call__`."""
+
+    scores: Scores | None
+    data: Data
+    nodes: Tensor
+    budget: float
+    seed: int
+    rules: Rules
+
+    def generator(self) -> torch.Generator:
+        """Fresh randomness of the seed."""
+        return torch.Generator().manual_seed(self.seed)
+
+
 class Attack(ABC):
     """Settings of an attack; calling it changes nothing in it."""
 
-    @abstractmethod
     def __call__(
         self,
         scores: Scores | None,
@@ -115,3 +130,12 @@ class Attack(ABC):
             seed: Seed of everything random.
             rules: What is allowed; None allows to flip every pair.
         """
+        budget = check_number(type(self).__name__, budget, "budget")
+        rules = Rules() if rules is None else rules
+        return self.find(
+            Problem(scores=scores, data=data, nodes=nodes, budget=budget, seed=seed, rules=rules)
+        )
+
+    @abstractmethod
+    def find(self, problem: Problem) -> Flips:
+        """Choose the pairs to flip."""

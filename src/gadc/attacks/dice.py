@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
-from gadc.attacks.base import Attack, Flips, Rules, Scores
+from gadc.attacks.base import Attack, Flips, Problem
 from gadc.attacks.budget import prefix_within
 from gadc.attacks.candidates import PairSpace
 from gadc.attacks.random import draws
-from gadc.validation import check_number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,20 +31,10 @@ class DICE(Attack):
         if not 0 <= self.add_share <= 1:
             raise ValueError(f"DICE: add_share must lie in [0, 1], got {self.add_share!r}.")
 
-    def __call__(
-        self,
-        scores: Scores | None,
-        data: Data,
-        *,
-        nodes: Tensor,
-        budget: float,
-        seed: int = 0,
-        rules: Rules | None = None,
-    ) -> Flips:
+    def find(self, problem: Problem) -> Flips:
         """Draw pairs by their labels `data.y`; neither scores nor nodes are looked at."""
-        budget = check_number("DICE", budget, "budget")
-        rules = Rules() if rules is None else rules
-        generator = torch.Generator().manual_seed(seed)
+        data, budget, rules = problem.data, problem.budget, problem.rules
+        generator = problem.generator()
         space, count = PairSpace.of(data, rules), draws(budget, rules)
         share = {"add": 1.0, "remove": 0.0}.get(rules.mode, self.add_share)
         added = torch.rand(count, generator=generator) < share

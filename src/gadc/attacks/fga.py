@@ -8,16 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
-from torch_geometric.data import Data
 
-from gadc.attacks.base import Attack, Flips, Rules, Scores
+from gadc.attacks.base import Attack, Flips, Problem
 from gadc.attacks.budget import best_within
 from gadc.attacks.candidates import BLOCK_SIZE
 from gadc.attacks.losses import Loss, make_loss
 from gadc.attacks.relaxation import set_up
 from gadc.memo import remembering
-from gadc.validation import check_count, check_number
+from gadc.validation import check_count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,21 +38,10 @@ class FGA(Attack):
         check_count("FGA", self.block_size, "block_size", low=1)
         make_loss(self.loss)
 
-    def __call__(
-        self,
-        scores: Scores | None,
-        data: Data,
-        *,
-        nodes: Tensor,
-        budget: float,
-        seed: int = 0,
-        rules: Rules | None = None,
-    ) -> Flips:
+    def find(self, problem: Problem) -> Flips:
         """Flip until the budget is spent or nothing raises the loss."""
-        left = check_number("FGA", budget, "budget")
-        generator = torch.Generator().manual_seed(seed)
-        objective, graph = set_up(scores, data, nodes, self.loss, rules, self.block_size, generator)
-        flipped = torch.zeros_like(graph.before)
+        objective, graph = set_up(problem, self.loss, self.block_size, problem.generator())
+        flipped, left = torch.zeros_like(graph.before), problem.budget
         with remembering():
             while left > 0 and graph.pairs.shape[1]:
                 gain = (objective.gradient(graph, flipped) / graph.costs).masked_fill(flipped > 0, 0.0)

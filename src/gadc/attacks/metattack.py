@@ -13,8 +13,9 @@ pair once, and no memory for them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import torch
@@ -22,7 +23,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 from torch_geometric.data import Data
 
-from gadc.attacks.base import Attack, Flips, Rules, Scores
+from gadc.attacks.base import Attack, Flips, Problem, Rules
 from gadc.attacks.best_pairs import best_pairs
 from gadc.attacks.budget import ROUNDING
 from gadc.attacks.edges import check_graph, check_nodes, flip_edges
@@ -68,36 +69,20 @@ class Metattack(Attack):
         for name in ("hidden", "num_steps", "flips_per_step"):
             check_count("Metattack", getattr(self, name), name, low=1)
 
-    def __call__(
-        self,
-        scores: Scores | None,
-        data: Data,
-        *,
-        nodes: Tensor,
-        budget: float,
-        seed: int = 0,
-        rules: Rules | None = None,
-        start: Mapping[str, Any] | None = None,
-        progress: Callable[[State], None] | None = None,
-    ) -> Flips:
-        """Choose the pairs to flip, as `Attack` describes.
+    def find(self, problem: Problem) -> Flips:
+        """Flip until the budget is spent; a pair flipped back is paid for twice.
 
-        Args:
-            scores: Not used; may be None.
-            data: The clean graph; of its labels only those of `train_mask` are looked at.
-            nodes: Nodes whose predictions shall be wrong, usually all that are not in `train_mask`.
-            budget: Number of flips, or sum of their costs. A pair flipped back is paid for twice.
-            seed: Seed of the surrogate's weights before every flip.
-            rules: What is allowed; None allows to flip every pair.
-            start: State to go on from, as given to `progress`; the same call would have led there.
-            progress: Called with the state after every step.
+        Of the labels only those of `train_mask` are looked at. The nodes are usually all that are not in it.
         """
-        state: State = dict(start) if start is not None else _first_state(seed)
-        steps = self.steps(data, nodes=nodes, budget=budget, seed=seed, rules=rules, start=start)
-        for state in steps:
-            if progress is not None:
-                progress(state)
-        return flips_of(state)
+        states = self.steps(
+            problem.data,
+            nodes=problem.nodes,
+            budget=problem.budget,
+            seed=problem.seed,
+            rules=problem.rules,
+        )
+        *_, last = chain([_first_state(problem.seed)], states)
+        return flips_of(last)
 
     @torch.no_grad()
     def steps(
@@ -110,7 +95,16 @@ class Metattack(Attack):
         rules: Rules | None = None,
         start: Mapping[str, Any] | None = None,
     ) -> Iterator[State]:
-        """Give the state after every step: a dict for JSON with the flips so far; see `flips_of`."""
+        """Give the state after every step: a dict for JSON with the flips so far; see `flips_of`.
+
+        Args:
+            data: The clean graph.
+            nodes: Nodes whose predictions shall be wrong.
+            budget: Number of flips, or sum of their costs.
+            seed: Seed of the surrogate's weights before every flip.
+            rules: What is allowed; None allows to flip every pair.
+            start: State to go on from; the same call would have led there.
+        """
         rules = rules or Rules()
         state = _check_state(start, seed) if start is not None else _first_state(seed)
         x, numbers, train = check_graph("Metattack", data)

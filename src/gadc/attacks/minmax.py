@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc.attacks.base import Flips, Rules, Scores
+from gadc.attacks.base import Flips, Problem, Scores
 from gadc.attacks.pgd import PGD
 from gadc.attacks.relaxation import Objective, Relaxed
 from gadc.validation import check_count
@@ -38,19 +38,11 @@ class MinMax(PGD):
         if not callable(self.refit):
             raise TypeError(f"MinMax: refit must be a callable Data -> scores, got {self.refit!r}.")
 
-    def __call__(
-        self,
-        scores: Scores | None,
-        data: Data,
-        *,
-        nodes: Tensor,
-        budget: float,
-        seed: int = 0,
-        rules: Rules | None = None,
-    ) -> Flips:
+    def find(self, problem: Problem) -> Flips:
         """Climb, project, retrain, sample; without `scores` it starts from a training on the clean graph."""
-        scores = self.refit(data) if scores is None else scores
-        return super().__call__(scores, data, nodes=nodes, budget=budget, seed=seed, rules=rules)
+        if problem.scores is None:
+            problem = replace(problem, scores=self.refit(problem.data))
+        return super().find(problem)
 
     def _attacked(self, objective: Objective, graph: Relaxed, flipped: Tensor, step: int) -> Objective:
         if step == 0 or step % self.refit_every:

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc.attacks.base import Attack, Flips, Rules, Scores
+from gadc.attacks.base import Attack, Flips, Problem, Rules, Scores
 from gadc.attacks.budget import ROUNDING
 from gadc.attacks.degree_test import DegreeTest
 from gadc.attacks.edges import check_graph, check_nodes, flip_edges
@@ -78,6 +78,10 @@ class Nettack(Attack):
             limit = int(diffusion.degree[target]) + 2 if budget is None else budget
             search.run(target, check_number("Nettack", limit, "budget"), self.influencers)
         return Flips(search.flipped)
+
+    def find(self, problem: Problem) -> Flips:
+        """The same; here `__call__` does the work, as its budget may be left to the degrees."""
+        return self(None, problem.data, nodes=problem.nodes, budget=problem.budget, rules=problem.rules)
 
 
 class _Search:

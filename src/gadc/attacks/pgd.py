@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
-from gadc.attacks.base import Attack, Flips, Rules, Scores
+from gadc.attacks.base import Attack, Flips, Problem
 from gadc.attacks.budget import ROUNDING, best_within, project
 from gadc.attacks.candidates import BLOCK_SIZE
 from gadc.attacks.losses import Loss, make_loss
@@ -59,20 +58,10 @@ class PGD(Attack):
         check_number(owner, self.rate, "rate", strict=True)
         make_loss(self.loss)
 
-    def __call__(
-        self,
-        scores: Scores | None,
-        data: Data,
-        *,
-        nodes: Tensor,
-        budget: float,
-        seed: int = 0,
-        rules: Rules | None = None,
-    ) -> Flips:
+    def find(self, problem: Problem) -> Flips:
         """Climb, project, sample."""
-        budget = check_number(type(self).__name__, budget, "budget")
-        generator = torch.Generator().manual_seed(seed)
-        objective, graph = set_up(scores, data, nodes, self.loss, rules, self.block_size, generator)
+        budget, generator = problem.budget, problem.generator()
+        objective, graph = set_up(problem, self.loss, self.block_size, generator)
         flipped = torch.zeros_like(graph.before)
         if not graph.pairs.shape[1]:
             return Flips(graph.pairs)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from gadc.attacks.base import Attack, Flips, Rules, Scores
+from gadc.attacks.base import Attack, Flips, Problem, Scores
 from gadc.attacks.budget import best_within
 from gadc.attacks.candidates import PairSpace
 from gadc.attacks.losses import Loss, make_loss
@@ -51,33 +51,23 @@ class GRBCD(Attack):
         check_count(owner, self.steps, "steps", low=1)
         make_loss(self.loss)
 
-    def __call__(
-        self,
-        scores: Scores | None,
-        data: Data,
-        *,
-        nodes: Tensor,
-        budget: float,
-        seed: int = 0,
-        rules: Rules | None = None,
-    ) -> Flips:
+    def find(self, problem: Problem) -> Flips:
         """Run the attack on the allowed pairs."""
-        if scores is None:
+        if problem.scores is None:
             raise ValueError(f"{type(self).__name__}: scores must be a function of the graph, got None.")
-        budget = check_number(type(self).__name__, budget, "budget")
-        nodes = check_nodes(nodes, data)
-        rules = Rules() if rules is None else rules
+        data, budget, rules = problem.data, problem.budget, problem.rules
+        nodes = check_nodes(problem.nodes, data)
         space = PairSpace.of(data, rules)
-        generator = torch.Generator().manual_seed(seed)
-        count = budget / float(rules.costs(space.draw(1000, generator)).mean()) if space.size else 0.0
+        sample = space.draw(1000, problem.generator())
+        count = budget / float(rules.costs(sample).mean()) if space.size else 0.0
         # A block must hold more pairs than are flipped, and it is drawn with repeats: 2 size draws find 86 %.
         count = min(int(count), 2 * space.size // 3)
         if count == 0:
             return Flips(torch.empty(2, 0, dtype=torch.int64))
         block_size = min(max(self.block_size, 3 * count), 4 * space.size)
-        attack = self._engine(_Module(scores, data), space, block_size)
+        attack = self._engine(_Module(problem.scores, data), space, block_size)
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+            torch.manual_seed(problem.seed)
             _, found = attack.attack(data.x, data.edge_index, data.y, budget=count, idx_attack=nodes)
         pairs = _odd(found)
         costs = rules.costs(pairs)

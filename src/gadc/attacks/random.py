@@ -4,35 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
-from torch_geometric.data import Data
-
-from gadc.attacks.base import Attack, Flips, Rules, Scores
+from gadc.attacks.base import Attack, Flips, Problem, Rules
 from gadc.attacks.budget import prefix_within
 from gadc.attacks.candidates import PairSpace
-from gadc.validation import check_number
 
 
 @dataclass(frozen=True, kw_only=True)
 class RandomFlips(Attack):
     """Flips uniformly drawn pairs of those allowed; in a sparse graph nearly all of them are new edges."""
 
-    def __call__(
-        self,
-        scores: Scores | None,
-        data: Data,
-        *,
-        nodes: Tensor,
-        budget: float,
-        seed: int = 0,
-        rules: Rules | None = None,
-    ) -> Flips:
+    def find(self, problem: Problem) -> Flips:
         """Draw pairs; neither scores nor nodes are looked at."""
-        budget = check_number("RandomFlips", budget, "budget")
-        rules = Rules() if rules is None else rules
-        generator = torch.Generator().manual_seed(seed)
-        pairs = PairSpace.of(data, rules).draw(draws(budget, rules), generator)
+        budget, rules = problem.budget, problem.rules
+        pairs = PairSpace.of(problem.data, rules).draw(draws(budget, rules), problem.generator())
         return Flips(pairs[:, prefix_within(rules.costs(pairs), budget)])
 
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc.attacks.base import Flips, Rules, Scores
+from gadc.attacks.base import Flips, Problem, Rules, Scores
 from gadc.attacks.candidates import candidate_pairs
 from gadc.attacks.losses import Loss, make_loss
 from gadc.pairs import encode_pairs, pair_ends, pair_numbers
@@ -112,21 +112,16 @@ class Objective:
 
 
 def set_up(
-    scores: Scores | None,
-    data: Data,
-    nodes: Tensor,
-    loss: str | Loss,
-    rules: Rules | None,
-    block_size: int,
-    generator: torch.Generator,
+    problem: Problem, loss: str | Loss, block_size: int, generator: torch.Generator
 ) -> tuple[Objective, Relaxed]:
     """What every gradient attack starts from."""
-    if scores is None:
+    if problem.scores is None:
         raise ValueError("attack: scores must be a function of the graph, got None.")
-    nodes = check_nodes(nodes, data)
-    rules = Rules() if rules is None else rules
-    pairs = candidate_pairs(data, rules, nodes, block_size, generator)
-    return Objective(scores, data, nodes, make_loss(loss)), Relaxed.of(data, pairs, rules)
+    data = problem.data
+    nodes = check_nodes(problem.nodes, data)
+    pairs = candidate_pairs(data, problem.rules, nodes, block_size, generator)
+    objective = Objective(problem.scores, data, nodes, make_loss(loss))
+    return objective, Relaxed.of(data, pairs, problem.rules)
 
 
 def check_nodes(nodes: Tensor, data: Data) -> Tensor:
