@@ -136,10 +136,11 @@ def plot(lines: list[Line], target: Path) -> None:
         [f"{line.work}\nagainst {line.against}" for line in compared], [line.ratio for line in compared]
     )
     marks = [(line.target, i) for i, line in enumerate(compared) if line.target is not None]
-    axes.plot(
-        *zip(*marks, strict=True), "|", color="black", markersize=12, label="asked for"
-    ) if marks else None
+    if marks:
+        axes.plot(*zip(*marks, strict=True), "|", color="black", markersize=12, label="asked for")
+        axes.legend(loc="lower right")
     axes.set(xscale="log", xlabel="times faster")
+    axes.margins(y=0.01)
     axes.tick_params(axis="y", labelsize=7)
     axes.axvline(1, color="grey", linewidth=0.8)
     figure.savefig(target, dpi=130)
