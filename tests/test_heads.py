@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gadc.heads import INITS, MLP, build_head, drop
+from gadc.kernels import use_backend
 
 
 @pytest.mark.parametrize("probability", [0.01, 0.3, 0.5, 0.9])
@@ -51,6 +52,32 @@ def test_gradient_passes_what_was_kept_only():
     torch.manual_seed(0)
     x = torch.ones(100, requires_grad=True)
     dropped = drop(x, 0.5)
+    dropped.sum().backward()
+    assert torch.equal(x.grad, dropped.detach())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_drop_is_the_same_whoever_computes_it(dtype, threads):
+    """More entries than a thread takes at a time, in an order that is not that of memory."""
+    x = torch.randn(1100, 1001, dtype=dtype).T
+    before, dropped = torch.get_num_threads(), []
+    try:
+        torch.set_num_threads(threads)
+        for backend in ("torch", "numba"):
+            torch.manual_seed(0)
+            with use_backend(backend):
+                dropped.append(drop(x, 0.3))
+    finally:
+        torch.set_num_threads(before)
+    assert torch.equal(*dropped)
+    assert 0.25 < float((dropped[1] == 0).double().mean()) < 0.35
+
+
+def test_a_compiled_drop_still_has_a_gradient():
+    x = torch.ones(2000, 10, requires_grad=True)
+    with use_backend("numba"):
+        dropped = drop(x, 0.5)
     dropped.sum().backward()
     assert torch.equal(x.grad, dropped.detach())
 

@@ -14,6 +14,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
+from gadc.kernels import masked
 from gadc.validation import check_choice, check_count
 
 INITS = ("default", "uniform", "shifted")
@@ -63,9 +64,8 @@ def drop(x: Tensor, probability: float) -> Tensor:
     One 64-bit random number decides on four entries, so the probability is met to 1/65536.
     """
     words = torch.randint(-(2**63), 2**63 - 1, (x.numel() // 4 + 1,), dtype=torch.int64, device=x.device)
-    bits = words.view(torch.int16)[: x.numel()].view(x.shape)
-    keep = bits >= min(round(probability * 65536), 65535) - 32768
-    return x * keep.to(x.dtype).mul_(1 / (1 - probability))
+    bits = words.view(torch.int16)[: x.numel()]
+    return masked(x, bits, min(round(probability * 65536), 65535) - 32768, 1 / (1 - probability))
 
 
 def build_head(

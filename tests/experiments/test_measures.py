@@ -1,5 +1,7 @@
 """Figures that are no accuracies, against the paper in dense float64."""
 
+import warnings
+
 import dense
 import pytest
 import torch
@@ -10,6 +12,7 @@ from torch_geometric.data import Data
 from gadc.experiments.measures import MEASURES, connectivity, fit_seconds, own_equation_error, small_graph
 from gadc.experiments.run import prepare, run_once
 from gadc.experiments.spec import Cell, Row
+from gadc.rows import NearZeroRowSumWarning
 
 GRAPH = random_graph(12, 20, 4)
 DATA = Data(x=GRAPH.x, edge_index=GRAPH.edge_index)
@@ -94,3 +97,16 @@ def test_a_measure_is_run_like_a_model(name):
     if not name.endswith("-seconds"):
         data = prepare(table, cell, 0)
         assert result["test"] == MEASURES[name](data, result["seed"], **settings)
+
+
+def test_a_measure_keeps_quiet_about_the_published_normalisation(monkeypatch):
+    def warned(data, seed):
+        warnings.warn("signed sums", NearZeroRowSumWarning, stacklevel=2)
+        return 1.0
+
+    monkeypatch.setitem(MEASURES, "warned", warned)
+    cell = Cell(name="clean", data={"name": "digits", "split": "random"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = run_once(tiny_table(), Row(name="m", label="M", measure="warned"), cell, 0)
+    assert result["test"] == 1.0

@@ -89,22 +89,27 @@ def prepare(table: Table, cell: Cell, run: int) -> Data:
 
 
 def _measure(table: Table, row: Row, cell: Cell, run: int, seed: int) -> dict[str, float | None]:
-    if row.measure is not None:
-        return {"test": MEASURES[row.measure](prepare(table, cell, run), seed, **row.settings_in(cell.name))}
+    with warnings.catch_warnings():
+        # The published normalisation divides by signed sums near zero; the tables say so.
+        warnings.simplefilter("ignore", NearZeroRowSumWarning)
+        if row.measure is not None:
+            data = prepare(table, cell, run)
+            return {"test": MEASURES[row.measure](data, seed, **row.settings_in(cell.name))}
+        return _model_figures(table, row, cell, run, seed)
+
+
+def _model_figures(table: Table, row: Row, cell: Cell, run: int, seed: int) -> dict[str, float | None]:
     if row.model is None:
         raise ValueError(f"row {row.name!r} has no model: only its published figures are known.")
     data = _cached(table, cell, run)
     clean = {}
-    with warnings.catch_warnings():
-        # The published normalisation divides by signed sums near zero; the tables say so.
-        warnings.simplefilter("ignore", NearZeroRowSumWarning)
-        if cell.attack:
-            outcome = under_attack(table.name, row, cell, run, data, seed)
-            fitted, logits = outcome.fitted, outcome.logits
-            clean = {"clean": _test_accuracy(outcome.before, data)}
-        else:
-            fitted = make_model(row.model, **row.settings_in(cell.name)).fit(data, seed=seed)
-            logits = fitted.logits
+    if cell.attack:
+        outcome = under_attack(table.name, row, cell, run, data, seed)
+        fitted, logits = outcome.fitted, outcome.logits
+        clean = {"clean": _test_accuracy(outcome.before, data)}
+    else:
+        fitted = make_model(row.model, **row.settings_in(cell.name)).fit(data, seed=seed)
+        logits = fitted.logits
     return {
         "val": None if math.isnan(fitted.trained.val_accuracy) else round(fitted.trained.val_accuracy, 4),
         "test": _test_accuracy(logits, data),

@@ -1,12 +1,14 @@
 """The sparse products behind `gadc.operators`; one file a back end."""
 
 from gadc.kernels.backend import use_backend
+from gadc.kernels.masking import masked
 from gadc.kernels.pattern import SparsePattern
 from gadc.kernels.products import fused_spmm, rescale, row_sums, sddmm, spmm, spmm_transposed
 
 __all__ = [
     "SparsePattern",
     "fused_spmm",
+    "masked",
     "rescale",
     "row_sums",
     "sddmm",

@@ -198,11 +198,17 @@ def _rescale(
             out[p] = values[p] * left[i] * right[cols[p]]
 
 
+def _mask(flat: Array, bits: Array, least: Any, scale: Any, out: Array, start: int, stop: int) -> None:
+    """Scale what is kept, out = scale · flat where bits >= least, else 0."""
+    for i in range(_U(start), _U(stop)):
+        out[i] = flat[i] * scale if bits[i] >= least else out.dtype.type(0)
+
+
 def compiled(function: Any, *extra: str) -> Any:
     """The function, compiled at its first call for the types it gets, and kept on disk."""
     # "contract" lets a product and a sum be one instruction; nothing is reordered.
     return numba.njit(function, nogil=True, cache=True, fastmath={"contract", *extra})
 
 
-spmm, row_sums, rescale, mirror = map(compiled, (_spmm, _row_sums, _rescale, _mirror))
+spmm, row_sums, rescale, mirror, mask = map(compiled, (_spmm, _row_sums, _rescale, _mirror, _mask))
 sddmm = compiled(_sddmm, "reassoc")  # here the sum itself must be reordered to be vectorised
