@@ -13,6 +13,7 @@ from torch.nn.functional import linear
 from torch_geometric.data import Data
 
 from gadc.heads import MLP, build_head
+from gadc.models.receptive_field import ReceptiveField, receptive_field
 from gadc.operators import LinearOperator
 from gadc.rows import NORMALIZATIONS, normalize_rows
 from gadc.training import Trained, Training, train
@@ -200,6 +201,10 @@ class GraphModel(Model):
         """What the module sees of the edges: Â, unless the model says otherwise."""
         return Plain()(x, edge_index, edge_weight)
 
+    def hops(self) -> int | None:
+        """How far in `graph` the scores of a node look; None where they may depend on all nodes."""
+        return None
+
     def parameter_groups(self, module: nn.Module) -> list[dict[str, Any]] | None:
         """Groups of the optimiser; None treats all parameters alike."""
         return None
@@ -209,7 +214,7 @@ class GraphModel(Model):
         return None
 
     def fit(self, data: Data, *, seed: int = 0) -> Fitted:
-        """Train on the whole graph; torch's global randomness is left as it was."""
+        """Train on what of the graph the labels depend on; torch's global randomness is left as it was."""
         with torch.no_grad():
             features = self._features(data.x)
             graph = self.graph(features, data.edge_index, data.edge_weight)
@@ -218,8 +223,8 @@ class GraphModel(Model):
             module = self.build(features.shape[1], int(data.y.max()) + 1).to(features.dtype)
             trained = train(
                 module,
-                lambda: module(features, graph)[data.train_mask],
-                lambda: module(features, graph)[data.val_mask],
+                _scores_in(module, receptive_field(data.train_mask, features, graph, self.hops())),
+                _scores_in(module, receptive_field(data.val_mask, features, graph, self.hops())),
                 data.y[data.train_mask],
                 data.y[data.val_mask],
                 self._training(),
@@ -247,3 +252,7 @@ class GraphModel(Model):
             selection=self.selection,
             patience=self.patience,
         )
+
+
+def _scores_in(module: nn.Module, field: ReceptiveField) -> Callable[[], Tensor]:
+    return lambda: cast("Tensor", module(field.features, field.graph)[field.asked])

@@ -65,6 +65,10 @@ class GAT(GraphModel):
         """Ã, whose entries weigh the attention."""
         return add_self_loops(adjacency(edge_index, edge_weight, len(x), dtype=x.dtype, owner="GAT"), 1.0)
 
+    def hops(self) -> int:
+        """One a layer."""
+        return 2
+
 
 class _Network(nn.Module):
     def __init__(self, in_features: int, num_classes: int, settings: GAT) -> None:

@@ -48,6 +48,10 @@ class GCN(GraphModel):
         widths = [in_features, *[self.hidden] * (self.num_layers - 1), num_classes]
         return _Convolutions(widths, self)
 
+    def hops(self) -> int:
+        """One a layer."""
+        return self.num_layers
+
 
 class _Convolutions(nn.Module):
     def __init__(self, widths: list[int], settings: GCN) -> None:
