@@ -9,12 +9,15 @@ probably by a slip of arguments.)
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
+from typing import overload
 
 import torch
 from torch import Tensor, nn
 
 from gadc.kernels import masked
+from gadc.sparse_features import SparseFeatures
 from gadc.validation import check_choice, check_count
 
 INITS = ("default", "uniform", "shifted")
@@ -58,11 +61,17 @@ class MLP(nn.Module):
         return drop(x, probability) if self.training and probability > 0 else x
 
 
-def drop(x: Tensor, probability: float) -> Tensor:
+@overload
+def drop(x: Tensor, probability: float) -> Tensor: ...
+@overload
+def drop(x: SparseFeatures, probability: float) -> SparseFeatures: ...
+def drop(x: Tensor | SparseFeatures, probability: float) -> Tensor | SparseFeatures:
     """Dropout; several times faster on a CPU than torch's own, which dominates the training of small MLPs.
 
     One 64-bit random number decides on four entries, so the probability is met to 1/65536.
     """
+    if isinstance(x, SparseFeatures):
+        return replace(x, values=drop(x.values, probability))
     words = torch.randint(-(2**63), 2**63 - 1, (x.numel() // 4 + 1,), dtype=torch.int64, device=x.device)
     bits = words.view(torch.int16)[: x.numel()]
     return masked(x, bits, min(round(probability * 65536), 65535) - 32768, 1 / (1 - probability))

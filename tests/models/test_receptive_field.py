@@ -73,5 +73,5 @@ def test_one_hop_too_few_would_show(monkeypatch):
     data = path_graph()
     model = make_model("gcn", dropout=0.0, epochs=5)
     right = model.fit(data, seed=1).trained.train_losses
-    monkeypatch.setattr(type(model), "hops", lambda self: 1)
+    monkeypatch.setattr(type(model), "hops", 1)
     assert model.fit(data, seed=1).trained.train_losses != pytest.approx(right, rel=1e-6)

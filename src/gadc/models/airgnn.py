@@ -12,6 +12,7 @@ draws each row of Y to h_i by at most λ/(2(1-λ)).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -31,6 +32,8 @@ class AirGNN(GraphModel):
         num_steps: Steps K.
         dropout: On the features and the hidden units.
     """
+
+    drops_features: ClassVar[bool] = True
 
     lam: float = 0.1
     num_steps: int = 10

@@ -9,7 +9,7 @@ PageRank", ICLR 2019.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
@@ -30,6 +30,8 @@ class APPNP(GraphModel):
         edge_dropout: On the entries of Â, anew in each step; the published scripts have none.
         weight_decay: L2 term, on the first layer alone.
     """
+
+    drops_features: ClassVar[bool] = True
 
     alpha: float = 0.1
     num_steps: int = 10

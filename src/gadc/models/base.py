@@ -16,6 +16,7 @@ from gadc.heads import MLP, build_head
 from gadc.models.receptive_field import ReceptiveField, receptive_field
 from gadc.operators import LinearOperator
 from gadc.rows import NORMALIZATIONS, normalize_rows
+from gadc.sparse_features import thin_or_dense
 from gadc.training import Trained, Training, train
 from gadc.transitions import Plain
 from gadc.validation import check_choice, check_count, check_features
@@ -201,9 +202,18 @@ class GraphModel(Model):
         """What the module sees of the edges: Â, unless the model says otherwise."""
         return Plain()(x, edge_index, edge_weight)
 
+    @property
     def hops(self) -> int | None:
         """How far in `graph` the scores of a node look; None where they may depend on all nodes."""
         return None
+
+    @property
+    def drops_features(self) -> bool:
+        """Whether the module is dropout on the features, a linear map of them, and what follows.
+
+        It is then trained on those entries alone that are not zero, where these are few.
+        """
+        return False
 
     def parameter_groups(self, module: nn.Module) -> list[dict[str, Any]] | None:
         """Groups of the optimiser; None treats all parameters alike."""
@@ -218,13 +228,14 @@ class GraphModel(Model):
         with torch.no_grad():
             features = self._features(data.x)
             graph = self.graph(features, data.edge_index, data.edge_weight)
+            seen = thin_or_dense(features) if self.drops_features else features
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             module = self.build(features.shape[1], int(data.y.max()) + 1).to(features.dtype)
             trained = train(
                 module,
-                _scores_in(module, receptive_field(data.train_mask, features, graph, self.hops())),
-                _scores_in(module, receptive_field(data.val_mask, features, graph, self.hops())),
+                _scores_in(module, receptive_field(data.train_mask, seen, graph, self.hops)),
+                _scores_in(module, receptive_field(data.val_mask, seen, graph, self.hops)),
                 data.y[data.train_mask],
                 data.y[data.val_mask],
                 self._training(),
@@ -238,7 +249,7 @@ class GraphModel(Model):
             return out
 
         with torch.no_grad():
-            logits = module(features, graph)
+            logits = module(seen, graph)
         return Fitted(logits, trained, module, scores)
 
     def _features(self, x: Tensor) -> Tensor:

@@ -20,6 +20,7 @@ unweighted and w in Δᵀ.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -42,6 +43,8 @@ class ElasticGNN(GraphModel):
         norm: "l21" treats the columns of F together, "l1" each by itself.
         dropout: On the features and the hidden units.
     """
+
+    drops_features: ClassVar[bool] = True
 
     lam1: float = 3.0
     lam2: float = 3.0

@@ -11,7 +11,7 @@ w is learned and starts at w_k = α (1-α)^{2k}, which for α near 1 is nearly t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -34,6 +34,8 @@ class EvenNet(GraphModel):
         dropout: On the features, the hidden units and H.
         weight_decay: L2 term, on the MLP alone.
     """
+
+    drops_features: ClassVar[bool] = True
 
     alpha: float = 0.9
     num_steps: int = 10

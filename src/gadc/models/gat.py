@@ -13,6 +13,7 @@ edge, and the gradient in a weight is finite there, which PyG's `GATConv` has no
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -41,6 +42,9 @@ class GAT(GraphModel):
             attention's slope.
     """
 
+    drops_features: ClassVar[bool] = True
+    hops: ClassVar[int] = 2
+
     hidden: int = 8
     heads: int = 8
     output_heads: int = 1
@@ -64,10 +68,6 @@ class GAT(GraphModel):
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
         """Ã, whose entries weigh the attention."""
         return add_self_loops(adjacency(edge_index, edge_weight, len(x), dtype=x.dtype, owner="GAT"), 1.0)
-
-    def hops(self) -> int:
-        """One a layer."""
-        return 2
 
 
 class _Network(nn.Module):

@@ -48,6 +48,12 @@ class GCN(GraphModel):
         widths = [in_features, *[self.hidden] * (self.num_layers - 1), num_classes]
         return _Convolutions(widths, self)
 
+    @property
+    def drops_features(self) -> bool:
+        """If it is set to."""
+        return self.input_dropout
+
+    @property
     def hops(self) -> int:
         """One a layer."""
         return self.num_layers

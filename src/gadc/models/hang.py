@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -39,6 +40,8 @@ class HANG(GraphModel):
         friction: Rate r at which the momentum fades; 0 keeps the energy.
         dropout: On the features and on the last state.
     """
+
+    drops_features: ClassVar[bool] = True
 
     num_steps: int = 4
     step: float = 0.5

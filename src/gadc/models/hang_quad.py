@@ -14,6 +14,7 @@ attacked citation graphs), so Z is nearly an MLP's. `gadc.models.hang` is the fl
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -33,6 +34,8 @@ class HANGQuad(GraphModel):
         num_steps: Steps T.
         dropout: On the features and on the last state.
     """
+
+    drops_features: ClassVar[bool] = True
 
     num_steps: int = 8
     dropout: float = 0.4

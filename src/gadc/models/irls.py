@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -45,6 +46,8 @@ class IRLS(GraphModel):
         num_layers: Layers of f; one is a linear map.
         dropout: On the features, and on hidden units of f.
     """
+
+    drops_features: ClassVar[bool] = True
 
     lam: float = 1.0
     alpha: float = 1.0

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from gadc.kernels import SparsePattern
 from gadc.operators import LinearOperator
+from gadc.sparse_features import SparseFeatures
 
 WORTHWHILE = 0.5  # share of the nodes below which the copy of their features pays
 
@@ -21,13 +22,13 @@ WORTHWHILE = 0.5  # share of the nodes below which the copy of their features pa
 class ReceptiveField:
     """Features and graph of some nodes, and where the asked ones are among them."""
 
-    features: Tensor
+    features: Tensor | SparseFeatures
     graph: LinearOperator
     asked: Tensor
 
 
 def receptive_field(
-    asked: Tensor, features: Tensor, graph: LinearOperator, hops: int | None
+    asked: Tensor, features: Tensor | SparseFeatures, graph: LinearOperator, hops: int | None
 ) -> ReceptiveField:
     """What `hops` rounds over `graph` need for the nodes of the mask `asked`.
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -43,6 +44,8 @@ class RobustGCN(GraphModel):
         beta2: Weight β₂ of the squares of the first layer's weights.
         dropout: On the features and on hidden means and variances.
     """
+
+    drops_features: ClassVar[bool] = True
 
     gamma: float = 1.0
     beta1: float = 5e-4
