@@ -8,7 +8,7 @@ from tiny import tiny_data
 from torch.nn.functional import cross_entropy
 
 from gadc.models import ProGNN
-from gadc.models.pro_gnn import _Joint, _StructureLearner, normalized, smoothness
+from gadc.models.pro_gnn import Normalized, _Joint, _StructureLearner, smoothness_gradient
 from gadc.models.proximal import soft_threshold, threshold_singular_values
 
 FEW = {"epochs": 3, "hidden": 8}
@@ -18,19 +18,27 @@ def _asymmetric(n=8):
     return torch.rand(n, n, generator=torch.Generator().manual_seed(0), dtype=torch.float64).fill_diagonal_(0)
 
 
-def test_smoothness_is_the_trace():
-    S, X = _asymmetric(), random_graph(8, 10, 3).x
+def _normalized(S):
+    looped = S + torch.eye(len(S), dtype=S.dtype)
+    scale = looped.sum(1).rsqrt().diag()
+    return scale @ looped @ scale
+
+
+def _smoothness(S, X):
     even = (S + S.T) / 2
     scale = (even.sum(1) + 1e-3).rsqrt().diag()
-    L = scale @ (even.sum(1).diag() - even) @ scale
-    assert torch.allclose(smoothness(S, X @ X.T), torch.trace(X.T @ L @ X))
+    return torch.trace(X.T @ scale @ (even.sum(1).diag() - even) @ scale @ X)
+
+
+def test_gradient_of_the_smoothness():
+    S, X = _asymmetric().requires_grad_(), random_graph(8, 10, 3).x
+    [expected] = torch.autograd.grad(_smoothness(S, X), S)
+    assert torch.allclose(smoothness_gradient(S.detach(), X @ X.T), expected)
 
 
 def test_normalisation_by_row_sums():
-    S = _asymmetric()
-    looped = S + torch.eye(8, dtype=torch.float64)
-    scale = looped.sum(1).rsqrt().diag()
-    assert torch.allclose(normalized(S), scale @ looped @ scale)
+    S, X = _asymmetric(), random_graph(8, 10, 3).x
+    assert torch.allclose(Normalized(S) @ X, _normalized(S) @ X)
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
@@ -47,9 +55,9 @@ def test_two_structure_steps_are_the_formula(symmetric):
         learner._improve()
         point = S.clone().requires_grad_()
         loss = 0.7 * cross_entropy(
-            layers(data.x, normalized(point))[data.train_mask], data.y[data.train_mask]
+            layers(data.x, _normalized(point))[data.train_mask], data.y[data.train_mask]
         )
-        loss = loss + 0.01 * smoothness(point, data.x @ data.x.T)
+        loss = loss + 0.01 * _smoothness(point, data.x)
         if step > 0:
             loss = loss + (point - A).norm()
         [gradient] = torch.autograd.grad(loss, point)
@@ -78,7 +86,7 @@ def test_another_graph_changes_the_learned_one():
     weight[0] = 0.0
     changed = S.clone()
     changed[i, j] = changed[j, i] = (S[i, j] - data.edge_weight[0]).clamp(min=0)
-    expected = fitted.module.layers(data.x, normalized(changed))
+    expected = fitted.module.layers(data.x, _normalized(changed))
     assert torch.allclose(fitted.scores(data.x, data.edge_index, weight), expected)
 
 

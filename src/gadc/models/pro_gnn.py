@@ -94,7 +94,7 @@ class ProGNN(GCN):
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
             x = self._features(x)
             changed = self._dense(x, edge_index, edge_weight) - given
-            out: Tensor = layers(x, normalized((module.structure + changed).clamp(0, 1)))
+            out: Tensor = layers(x, Normalized((module.structure + changed).clamp(0, 1)))
             return out
 
         with torch.no_grad():
@@ -124,7 +124,7 @@ class _Joint(nn.Module):
         self.register_buffer("structure", structure.clone())
 
     def forward(self, x: Tensor) -> Tensor:
-        scores: Tensor = self.layers(x, normalized(self.structure))
+        scores: Tensor = self.layers(x, Normalized(self.structure))
         return scores
 
 
@@ -162,33 +162,43 @@ class _StructureLearner:
             moved = soft_threshold(moved, settings.structure_lr * settings.alpha).clamp_(0, 1)
             self.module.structure.copy_(moved)
 
-    @torch.enable_grad()
     def _gradient(self) -> Tensor:
         """Of the distance to A, the cross-entropy and the smoothness."""
-        settings = self.settings
-        structure = self.module.structure.clone().requires_grad_()
-        scores = self.module.layers(self.features, normalized(structure))[self.train_mask]
-        loss = settings.gamma * cross_entropy(scores, self.labels)
-        loss = loss + settings.lam * smoothness(structure, self.gram)
-        [gradient] = torch.autograd.grad(loss, structure)
-        away = self.module.structure - self.given
+        settings, structure = self.settings, self.module.structure
+        gradient = self._of_the_fit(structure).mul_(settings.gamma)
+        gradient.add_(smoothness_gradient(structure, self.gram), alpha=settings.lam)
+        away = structure - self.given
         distance = away.norm()
         if distance > 0:  # at A itself the slope is 0/0, and 0 is one of its subgradients
-            gradient = gradient + away / distance
+            gradient.add_(away.div_(distance))
         return (gradient + gradient.T) / 2 if settings.symmetric else gradient
 
+    @torch.enable_grad()
+    def _of_the_fit(self, structure: Tensor) -> Tensor:
+        structure = structure.detach().requires_grad_()
+        scores = self.module.layers(self.features, Normalized(structure))[self.train_mask]
+        [gradient] = torch.autograd.grad(cross_entropy(scores, self.labels), structure)
+        return gradient
 
-def normalized(structure: Tensor) -> Tensor:
-    """D^-1/2 (Ŝ + I) D^-1/2, with D the row sums."""
-    scale = (structure.sum(1) + 1).rsqrt()
-    looped = structure + torch.eye(len(structure), dtype=structure.dtype, device=structure.device)
-    return scale.unsqueeze(1) * looped * scale
+
+class Normalized:
+    """D^-1/2 (Ŝ + I) D^-1/2, with D the row sums; a product needs no second n × n matrix."""
+
+    def __init__(self, structure: Tensor) -> None:
+        self.structure = structure
+        self.scale = (structure.sum(1, keepdim=True) + 1).rsqrt()
+
+    def __matmul__(self, x: Tensor) -> Tensor:
+        scaled = self.scale * x
+        return self.scale * (self.structure @ scaled + scaled)
 
 
-def smoothness(structure: Tensor, gram: Tensor) -> Tensor:
-    """tr(Xᵀ L̂ X) from X Xᵀ, with L̂ = R (D - S) R, R = (D + 0.001)^-1/2, S the symmetric part of Ŝ."""
+def smoothness_gradient(structure: Tensor, gram: Tensor) -> Tensor:
+    """Of tr(Xᵀ L̂ X) from X Xᵀ, with L̂ = R (D - S) R, R = (D + 0.001)^-1/2, S the symmetric part of Ŝ."""
     structure = (structure + structure.T) / 2
     degree = structure.sum(1)
     scale = (degree + 1e-3).rsqrt()
-    within = scale.square() * degree @ gram.diagonal()
-    return within - torch.einsum("i,ij,j->", scale, structure * gram, scale)
+    within = (scale.square() - degree * scale**4) * gram.diagonal()
+    by_degree = within + scale**3 * ((structure * gram) @ scale)
+    gradient = torch.outer(scale, -scale).mul_(gram)
+    return gradient.add_(by_degree / 2).add_(by_degree.unsqueeze(1) / 2)
