@@ -83,6 +83,14 @@ class SparsePattern:
         keys = self.cols[order].long() * self.num_rows + self.rows[order]
         return SparsePattern.from_keys(keys, self.num_cols, self.num_rows), order
 
+    @cached_property
+    def incidence(self) -> tuple[SparsePattern, Tensor]:
+        """A row for each entry (i, j) above the diagonal, with entries in i and j; and where these are."""
+        positions = torch.nonzero(self.rows < self.cols).squeeze(1)
+        row_ptr = torch.arange(len(positions) + 1, dtype=self.cols.dtype, device=self.cols.device) * 2
+        ends = torch.stack([self.rows[positions], self.cols[positions]], 1)
+        return SparsePattern(row_ptr, ends.flatten(), self.num_cols), positions
+
     def to(self, device: torch.device | str) -> SparsePattern:
         """The same pattern on another device."""
         if torch.device(device) == self.cols.device:

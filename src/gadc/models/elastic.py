@@ -27,6 +27,7 @@ from torch import Tensor, nn
 
 from gadc.graph import add_self_loops, adjacency, normalize
 from gadc.heads import MLP, build_head
+from gadc.kernels import row_sums, spmm, spmm_transposed
 from gadc.models.base import GraphModel
 from gadc.operators import LinearOperator
 from gadc.validation import check_choice, check_count, check_number
@@ -75,12 +76,13 @@ class ElasticGNN(GraphModel):
         gamma = 1 / (1 + self.lam2)
         beta = 1 / (2 * gamma)
         operator, incidence = normalize(graph, "sym", owner="ElasticGNN"), Incidence(graph)
-        f, z = h, h.new_zeros(incidence.num_edges, h.shape[1])
+        f, z = h, h.new_zeros(incidence.pattern.num_rows, h.shape[1])
+        pull = torch.zeros_like(h)  # γ Δᵀ Z
         for _ in range(self.num_steps):
             y = gamma * h + (1 - gamma) * (operator @ f)
-            ahead = y - gamma * incidence.adjoint(z)
-            z = self.project(z + beta * incidence(ahead))
-            f = y - gamma * incidence.adjoint(z)
+            z = self.project(z + beta * incidence(y - pull))
+            pull = gamma * incidence.adjoint(z)
+            f = y - pull
         return f
 
     def project(self, z: Tensor) -> Tensor:
@@ -88,37 +90,28 @@ class ElasticGNN(GraphModel):
         if self.norm == "l1":
             return z.clamp(-self.lam1, self.lam1)
         squares = z.square().sum(1, keepdim=True)
-        outside = squares > self.lam1**2
-        norms = torch.where(outside, squares, 1.0).sqrt()  # the slope of a root at 0 is infinite
-        return torch.where(outside, z * (self.lam1 / norms), z)
+        smallest = max(self.lam1**2, torch.finfo(z.dtype).tiny)  # λ₁² may round to 0
+        return z * (self.lam1 * squares.clamp(min=smallest).rsqrt())
 
 
 class Incidence:
     """Δ of a graph Ã: each edge i < j once, (Δ F)_e = f_i/√d_i - f_j/√d_j; the adjoint has the weights."""
 
     def __init__(self, graph: LinearOperator) -> None:
-        rows, cols = graph.pattern.rows.long(), graph.pattern.cols.long()
-        degrees = torch.zeros(graph.shape[0], dtype=graph.dtype, device=graph.device)
-        self.scale = degrees.index_add(0, rows, graph.values).rsqrt().unsqueeze(1)
-        upper = rows < cols
-        self.heads, self.tails = rows[upper], cols[upper]
-        self.weights = graph.values[upper].unsqueeze(1)
-
-    @property
-    def num_edges(self) -> int:
-        """Rows of Δ."""
-        return len(self.heads)
+        self.pattern, edges = graph.pattern.incidence
+        scale = row_sums(graph.pattern, graph.values).rsqrt()
+        ends = scale[self.pattern.cols].view(-1, 2)
+        signed = torch.stack([ends[:, 0], -ends[:, 1]], 1)
+        self.slopes = signed.flatten()
+        self.flows = (signed * graph.values[edges].unsqueeze(1)).flatten()
 
     def __call__(self, f: Tensor) -> Tensor:
         """Δ F."""
-        scaled = self.scale * f
-        return scaled[self.heads] - scaled[self.tails]
+        return spmm(self.pattern, self.slopes, f)
 
     def adjoint(self, z: Tensor) -> Tensor:
         """Δᵀ (w ⊙ Z)."""
-        flow = self.weights * z
-        zeros = flow.new_zeros(len(self.scale), z.shape[1])
-        return self.scale * zeros.index_add(0, self.heads, flow).index_add(0, self.tails, -flow)
+        return spmm_transposed(self.pattern, self.flows, z)
 
 
 class _Elastic(nn.Module):
