@@ -77,3 +77,13 @@ def test_what_was_not_followed_is_noticed():
     step(_symmetric(3))
     new = _symmetric(60)  # more directions than are followed
     assert torch.allclose(step(new), threshold_singular_values(new, 0.5), atol=1e-5)
+
+
+def test_a_growing_rank_is_not_followed():
+    step = SymmetricThreshold(0.5)
+    step(_symmetric(3))
+    assert step.basis.shape[1] == 35
+    step(_symmetric(60))
+    assert step.basis is None
+    step(_symmetric(60))
+    assert step.basis.shape[1] == 92

@@ -166,7 +166,8 @@ class _StructureLearner:
         """Of the distance to A, the cross-entropy and the smoothness."""
         settings, structure = self.settings, self.module.structure
         gradient = self._of_the_fit(structure).mul_(settings.gamma)
-        gradient.add_(smoothness_gradient(structure, self.gram), alpha=settings.lam)
+        even = structure if settings.symmetric else (structure + structure.T) / 2
+        gradient.add_(smoothness_gradient(even, self.gram), alpha=settings.lam)
         away = structure - self.given
         distance = away.norm()
         if distance > 0:  # at A itself the slope is 0/0, and 0 is one of its subgradients
@@ -194,8 +195,7 @@ class Normalized:
 
 
 def smoothness_gradient(structure: Tensor, gram: Tensor) -> Tensor:
-    """Of tr(Xᵀ L̂ X) from X Xᵀ, with L̂ = R (D - S) R, R = (D + 0.001)^-1/2, S the symmetric part of Ŝ."""
-    structure = (structure + structure.T) / 2
+    """Of tr(Xᵀ L̂ X) from X Xᵀ, with L̂ = R (D - S) R, R = (D + 0.001)^-1/2, and S symmetric."""
     degree = structure.sum(1)
     scale = (degree + 1e-3).rsqrt()
     within = (scale.square() - degree * scale**4) * gram.diagonal()

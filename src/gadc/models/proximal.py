@@ -6,6 +6,8 @@ singular values likewise prox of t‖·‖_*:  U max(Σ - t, 0) Vᵀ
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -46,6 +48,7 @@ class SymmetricThreshold:
     def __init__(self, threshold: float, *, seed: int = 0) -> None:
         self.threshold = threshold
         self.basis: Tensor | None = None
+        self.kept = math.inf
         self.generator = torch.Generator().manual_seed(seed)
 
     def __call__(self, matrix: Tensor) -> Tensor:
@@ -53,7 +56,8 @@ class SymmetricThreshold:
         values, vectors = self._followed(matrix) or torch.linalg.eigh(matrix)
         order = values.abs().argsort(descending=True)
         kept = int((values.abs() > self.threshold).sum())
-        self.basis = vectors[:, order[: kept + _EXTRA]]
+        growing = kept > self.kept + _EXTRA // 2  # the next may well outgrow what is followed
+        self.kept, self.basis = kept, None if growing else vectors[:, order[: kept + _EXTRA]]
         values, vectors = values[order[:kept]], vectors[:, order[:kept]]
         return (vectors * soft_threshold(values, self.threshold)) @ vectors.T
 
