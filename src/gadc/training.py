@@ -112,12 +112,9 @@ def train(
         weight_decay=settings.weight_decay,
     )
     scheduler = None if schedule is None else torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
-    kept, kept_state = (-1, math.nan, math.nan), copy.deepcopy(module.state_dict())
-    lowest, highest, idle = math.inf, -math.inf, 0
+    selection = _Selection(settings, module)
     losses: list[float] = []
-    val_losses: list[float] = []
-    accuracies: list[float] = []
-    for epoch in range(settings.epochs):
+    for _ in range(settings.epochs):
         module.train()
         optimizer.zero_grad()
         loss = cross_entropy(train_scores(), train_labels)
@@ -128,23 +125,38 @@ def train(
         if scheduler is not None:
             scheduler.step()
         losses.append(loss.item())
-        val_loss, val_accuracy = _validate(module, val_scores, val_labels)
-        if math.isnan(val_loss):  # `argmax` names a class even among NaN
-            val_accuracy = math.nan
-        val_losses.append(val_loss)
-        accuracies.append(val_accuracy)
-        keep, progress = _judge(settings.selection, val_loss, val_accuracy, lowest, highest, kept[2])
-        if keep:
-            kept, kept_state = (epoch, val_accuracy, val_loss), copy.deepcopy(module.state_dict())
-        # NaN is neither lower nor higher.
-        lowest = val_loss if val_loss < lowest else lowest
-        highest = val_accuracy if val_accuracy > highest else highest
-        idle = 0 if progress else idle + 1
-        if idle == settings.patience or (settings.selection == "window" and _rises(val_losses)):
+        if selection.ends(*_validate(module, val_scores, val_labels)):
             break
-    module.load_state_dict(kept_state)
+    module.load_state_dict(selection.state)
     module.eval()
-    return Trained(*kept, losses, accuracies)
+    return Trained(selection.epoch, selection.accuracy, selection.loss, losses, selection.accuracies)
+
+
+class _Selection:
+    """Follows the validation figures: which epoch's weights to keep, and when to stop."""
+
+    def __init__(self, settings: Training, module: nn.Module) -> None:
+        self.settings, self.module = settings, module
+        self.epoch, self.loss, self.accuracy = -1, math.nan, math.nan
+        self.state = copy.deepcopy(module.state_dict())
+        self.losses: list[float] = []
+        self.accuracies: list[float] = []
+        self.lowest, self.highest, self.idle = math.inf, -math.inf, 0
+
+    def ends(self, loss: float, accuracy: float) -> bool:
+        """Whether training ends with this epoch, whose weights are kept if it is better."""
+        keep, progress = _judge(self.settings.selection, loss, accuracy, self.lowest, self.highest, self.loss)
+        if keep:
+            self.epoch, self.loss, self.accuracy = len(self.losses), loss, accuracy
+            self.state = copy.deepcopy(self.module.state_dict())
+        self.losses.append(loss)
+        self.accuracies.append(accuracy)
+        # NaN is neither lower nor higher.
+        self.lowest = loss if loss < self.lowest else self.lowest
+        self.highest = accuracy if accuracy > self.highest else self.highest
+        self.idle = 0 if progress else self.idle + 1
+        rises = self.settings.selection == "window" and _rises(self.losses)
+        return rises or self.idle == self.settings.patience
 
 
 def _judge(
@@ -168,6 +180,8 @@ def _rises(losses: list[float]) -> bool:
 
 @torch.no_grad()
 def _validate(module: nn.Module, scores: Callable[[], Tensor], labels: Tensor) -> tuple[float, float]:
+    """Loss and accuracy of the validation nodes."""
     module.eval()
     out = scores()
-    return cross_entropy(out, labels).item(), accuracy(out, labels)
+    loss = cross_entropy(out, labels).item()
+    return loss, math.nan if math.isnan(loss) else accuracy(out, labels)  # `argmax` names a class among NaN
