@@ -12,6 +12,7 @@ from torch_geometric.data import Data
 from gadc.experiments.measures import MEASURES, connectivity, fit_seconds, own_equation_error, small_graph
 from gadc.experiments.run import prepare, run_once
 from gadc.experiments.spec import Cell, Row
+from gadc.models import MLPModel
 from gadc.rows import NearZeroRowSumWarning
 
 GRAPH = random_graph(12, 20, 4)
@@ -80,6 +81,18 @@ def test_seconds_of_a_fit_are_those_of_all_runs(monkeypatch):
     clock = iter([10.0, 12.5])
     monkeypatch.setattr("gadc.experiments.measures.time.perf_counter", lambda: next(clock))
     assert fit_seconds(tiny_data(), 0, times=100, epochs=1) == 250.0
+
+
+def test_seconds_of_a_fit_of_another_model(monkeypatch):
+    made = []
+
+    def make(name, **settings):
+        made.append((name, settings))
+        return MLPModel(epochs=1)
+
+    monkeypatch.setattr("gadc.experiments.measures.make_model", make)
+    fit_seconds(tiny_data(), 0, times=1, of="appnp", alpha=0.2)
+    assert made == [("appnp", {"alpha": 0.2})]
 
 
 @pytest.mark.parametrize("name", MEASURES)

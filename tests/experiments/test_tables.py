@@ -135,6 +135,8 @@ def test_settings_are_those_of_the_model(row: Row, cell: str) -> None:
     settings = row.settings_in(cell)
     if row.measure is not None:
         inspect.signature(MEASURES[row.measure]).bind(None, 0, **settings)
+        if row.measure == "fit-seconds":
+            make_model(settings.pop("of", "gadc"), **{k: v for k, v in settings.items() if k != "times"})
         return
     assert set(settings) <= {field.name for field in fields(MODELS[row.model])}
     made = make_model(row.model, **settings)
