@@ -80,6 +80,14 @@ def test_a_row_may_have_a_tolerance_of_its_own():
     assert (loose.within_target, exact.within_target) == (True, False)
 
 
+@pytest.mark.parametrize(("mean", "met"), [(69.9, False), (70.0, True), (90.0, True)])
+def test_where_the_aim_is_to_be_ahead(mean, met):
+    table = replace(_table({"a": [70.0, 3.0]}), ahead=True)
+    [summary] = summarize(table, _results(mean, mean))
+    assert summary.within_target is met
+    assert summary.gap_in_errors is None
+
+
 def test_failed_runs_are_counted_apart():
     [summary] = summarize(_table({}), _results(70.0, None, 74.0, None, None))
     assert (summary.runs, summary.failed, summary.mean, summary.std) == (2, 3, 72.0, 2.0)

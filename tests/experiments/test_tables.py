@@ -159,13 +159,15 @@ def test_published_figures_agree_with_a_second_transcription() -> None:
         for table in TABLES
         for row in table.rows
         for cell, figure in row.published.items()
-        if row.name != "best-published"
+        if not table.ahead
     }
     assert first == second
 
 
 def test_the_bar_of_the_best_table_is_the_best_published_figure() -> None:
-    bar = load_table("best").row("best-published").published
+    best = load_table("best")
+    assert best.ahead
+    bar = {cell: figure for row in best.rows for cell, figure in row.published.items()}
     assert len(bar) == 18 + 9 + 9 + 4
     for name, figure in bar.items():
         table, _, cell = name.partition("-")

@@ -1,5 +1,7 @@
 """What an entry says, and how honestly."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,6 +45,13 @@ def test_without_a_published_spread_the_target_decides():
     far = entry_of(summary("gadc-ii", "cora-0.1", 70.0, 2.0, paper=(77.0, None)))
     assert near.lines[1:] == ["paper 77.0", "✓ −0.5"]
     assert (near.tone, far.tone) == ("even", "worse")
+
+
+def test_where_the_aim_is_to_be_ahead_nothing_is_even():
+    items = [summary("gadc-ii", "cora-0.1", mean, 2.0, paper=(77.0, 2.5)) for mean in (77.5, 76.5)]
+    first, second = (entry_of(replace(item, ahead=True)) for item in items)
+    assert (first.gap, first.tone) == ("✓ +0.5", "better")
+    assert (second.gap, second.tone) == ("✗ −0.5", "worse")
 
 
 def test_not_run_shows_the_published_figure_alone():

@@ -103,6 +103,7 @@ class Table:
         notes: What a reader should know of the protocol.
         unit: What the figures are.
         tolerance: How far from the published mean is still a match, if its standard deviation is smaller.
+        ahead: Whether the aim is to reach or pass the published figures, not to match them.
     """
 
     name: str
@@ -114,6 +115,7 @@ class Table:
     notes: str = ""
     unit: str = "test accuracy, %"
     tolerance: float = 1.0
+    ahead: bool = False
 
     def cell(self, name: str) -> Cell:
         """The cell of that name."""

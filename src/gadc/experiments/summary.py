@@ -33,6 +33,7 @@ class Summary:
     failed: int = 0
     seconds: float | None = None
     tolerance: float = 1.0
+    ahead: bool = False
 
     @property
     def gap(self) -> float | None:
@@ -41,16 +42,24 @@ class Summary:
 
     @property
     def gap_in_errors(self) -> float | None:
-        """The gap in standard errors of the difference; None where one side has no spread to judge by."""
-        if self.gap is None or self.std is None or self.paper_std is None or self.runs < 2:
+        """The gap in standard errors of the difference; None where one side has no spread to judge by.
+
+        Nor where the aim is to be ahead: the highest of many published figures is no sample of one model.
+        """
+        if self.ahead or self.gap is None or self.std is None or self.paper_std is None or self.runs < 2:
             return None
         error = math.sqrt(self.std**2 / self.runs + self.paper_std**2 / self.paper_runs)
         return self.gap / error if error > 0 else None
 
     @property
     def within_target(self) -> bool | None:
-        """Whether the mean is within max(1 published standard deviation, the tolerance) of the published."""
-        return None if self.gap is None else abs(self.gap) <= max(self.paper_std or 0.0, self.tolerance)
+        """Whether the mean is within max(1 published standard deviation, the tolerance) of the published.
+
+        Where the aim is to be ahead: whether it is no lower.
+        """
+        if self.gap is None:
+            return None
+        return self.gap >= 0 if self.ahead else abs(self.gap) <= max(self.paper_std or 0.0, self.tolerance)
 
 
 def summarize(table: Table, results: Iterable[dict[str, Any]]) -> list[Summary]:
@@ -83,4 +92,5 @@ def _summary(table: Table, row: Row, cell: str, results: list[dict[str, Any]]) -
         failed=len(results) - len(good),
         seconds=median(result["seconds"] for result in good) if good else None,
         tolerance=table.tolerance if row.tolerance is None else row.tolerance,
+        ahead=table.ahead,
     )

@@ -129,8 +129,9 @@ def _gap(item: Summary, places: int) -> str:
 def _tone(item: Summary) -> Tone:
     if item.gap is None:
         return "ours"
-    # Without a published spread there is no standard error; the target is the only yardstick left.
-    even = item.within_target if item.gap_in_errors is None else abs(item.gap_in_errors) <= 1
+    # Without a standard error the target is the only yardstick left; being ahead is not being even.
+    met = item.within_target and not item.ahead
+    even = met if item.gap_in_errors is None else abs(item.gap_in_errors) <= 1
     return "even" if even else "better" if item.gap > 0 else "worse"
 
 
