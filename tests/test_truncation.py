@@ -61,3 +61,26 @@ def test_gradients_see_the_exact_operator(monkeypatch: pytest.MonkeyPatch):
     with torch.no_grad():
         gadc.diffuse(x, edges, variant="II", rtol=1e-2)
     assert used
+
+
+@pytest.mark.parametrize("order", [None, "cluster"])
+def test_where_chebyshev_gives_up_the_thin_part_still_serves(monkeypatch: pytest.MonkeyPatch, order):
+    x, edges = _heavy_tailed()
+    settings = {"variant": "II", "lam": 16.0, "num_steps": 12, "order": order}
+    exact, widths = gadc.diffuse(x, edges, **settings), []
+    horner = diffusion._horner
+
+    def give_up(operator, x, theta, rtol, *, overwrite):
+        if overwrite:
+            x.zero_()
+
+    def recorded(operator, x, theta):
+        if x.shape[1] == 200:
+            widths.append(operator.right.shape[1])
+        return horner(operator, x, theta)
+
+    monkeypatch.setattr(diffusion, "_chebyshev", give_up)
+    monkeypatch.setattr(diffusion, "_horner", recorded)
+    quick = gadc.diffuse(x, edges, **settings, rtol=1e-2)
+    assert widths == [32]
+    assert (quick - exact).norm() <= 1e-2 * exact.norm()

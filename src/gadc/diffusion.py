@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -87,28 +87,41 @@ def polynomial(
     if len(theta) == 0:
         raise ValueError("polynomial: theta must have at least one coefficient, got none.")
     x = x.contiguous()
-    quick = None if rtol is None else _approximate(operator, x, theta, rtol)
-    return _horner(operator, x, theta) if quick is None else quick
+    return _evaluate(operator, lambda: x, theta, rtol)
 
 
-def _approximate(
+def _evaluate(
     operator: LinearOperator,
-    x: Tensor,
+    take: Callable[[], Tensor],
     theta: Sequence[float] | Tensor,
-    rtol: float,
+    rtol: float | None,
     *,
     overwrite: bool = False,
-) -> Tensor | None:
-    """The sum to relative error `rtol`, or None where that cannot be promised with less work."""
-    check_number("polynomial", rtol, "rtol", strict=True)
-    if not operator.symmetric or len(theta) < 3 or (isinstance(theta, Tensor) and theta.requires_grad):
-        return None
-    weights = theta.tolist() if isinstance(theta, Tensor) else list(theta)
+) -> Tensor:
+    """The sum applied to `take()`, which is called anew if the first try, which may overwrite it, fails."""
+    if rtol is not None:
+        check_number("polynomial", rtol, "rtol", strict=True)
+        fixed = not (isinstance(theta, Tensor) and theta.requires_grad)
+        if operator.symmetric and len(theta) >= 3 and fixed:
+            weights = theta.tolist() if isinstance(theta, Tensor) else list(theta)
+            x = take()
+            operator, rest = _thinned(operator, x, weights, rtol)
+            quick = _chebyshev(operator, x, weights, rest, overwrite=overwrite)
+            if quick is not None:
+                return quick
+            del x
+    return _horner(operator, take(), theta)
+
+
+def _thinned(
+    operator: LinearOperator, x: Tensor, theta: Sequence[float], rtol: float
+) -> tuple[LinearOperator, float]:
+    """With a thinner low-rank part where half of the error affords it; and the error still allowed."""
     differentiated = torch.is_grad_enabled() and (operator.requires_grad or x.requires_grad)
-    if operator.left is not None and x.ndim == 2 and not differentiated:
-        thin = thinnest(operator, x, lambda T, columns: _horner(T, columns, weights), rtol / 2)
-        operator, rtol = (operator, rtol) if thin is None else (thin, rtol / 2)
-    return _chebyshev(operator, x, weights, rtol, overwrite=overwrite)
+    if operator.left is None or x.ndim != 2 or differentiated:
+        return operator, rtol
+    thin = thinnest(operator, x, lambda T, columns: _horner(T, columns, theta), rtol / 2)
+    return (operator, rtol) if thin is None else (thin, rtol / 2)
 
 
 def _horner(operator: LinearOperator, x: Tensor, theta: Sequence[float] | Tensor) -> Tensor:
@@ -255,8 +268,7 @@ def diffuse(
     if order is None or not _fusible(operator, x) or x.device.type != "cpu":
         return polynomial(operator, x, theta, rtol=rtol)
     operator, places = _clustered(operator)  # lets go of the operator in the old order
-    quick = None if rtol is None else _approximate(operator, x[places], theta, rtol, overwrite=True)
-    out = _horner(operator, x[places], theta) if quick is None else quick
+    out = _evaluate(operator, lambda: x[places], theta, rtol, overwrite=True)
     return torch.empty_like(out).index_copy_(0, places, out)
 
 
