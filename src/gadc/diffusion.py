@@ -79,10 +79,10 @@ def polynomial(
         operator: T.
         x: Matrix (n, d) or vector (n,).
         theta: Coefficients θ_0..θ_K, numbers or a tensor (which may require gradients).
-        rtol: Allowed relative error in the Frobenius norm. With it, fewer than K products and a thinner
-            low-rank part are used where the operator is symmetric and its spectrum is known well enough to
-            promise that error; otherwise, and without it, the sum is direct. (So it is for a `theta` that
-            requires gradients.)
+        rtol: Allowed relative error in the Frobenius norm. With it, and a symmetric operator, a thinner
+            low-rank part is used where it keeps that error, and fewer than K products where the spectrum is
+            known well enough to promise it; otherwise, and without it, the sum is direct. (So it is for a
+            `theta` that requires gradients.)
     """
     if len(theta) == 0:
         raise ValueError("polynomial: theta must have at least one coefficient, got none.")
@@ -109,7 +109,7 @@ def _evaluate(
             quick = _chebyshev(operator, x, weights, rest, overwrite=overwrite)
             if quick is not None:
                 return quick
-            del x
+            del x  # a copy, perhaps overwritten: not kept beside the next
     return _horner(operator, take(), theta)
 
 

@@ -35,10 +35,11 @@ def threshold_singular_values(matrix: Tensor, threshold: float) -> Tensor:
 class SymmetricThreshold:
     """`threshold_singular_values` of symmetric matrices that change little from call to call.
 
-    Only eigenvalues beyond ±threshold matter. Once few are left, they are followed from the last call's
-    eigenvectors by subspace iteration. What it finds is used if all pairs beyond the threshold fit (a
-    residual below 1e-5 ‖matrix‖₂, about what rounding leaves in single precision) and random probes see
-    nothing beyond the threshold in what is left; else the matrix is decomposed in full.
+    Only eigenvalues beyond ±threshold matter. Once few are left, and while their number does not jump up,
+    they are followed from the last call's eigenvectors by subspace iteration. What it finds is used if all
+    pairs beyond the threshold fit (a residual below 1e-5 ‖matrix‖₂, about what rounding leaves in single
+    precision) and random probes see nothing beyond the threshold in what is left; else the matrix is
+    decomposed in full.
 
     Args:
         threshold: How much closer to 0.
