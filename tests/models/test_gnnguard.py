@@ -7,6 +7,7 @@ from edge_gradient import check_edge_gradient, check_no_edge
 from graphs import graphs, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tiny import tiny_data
 
 from gadc.models import GNNGuard, GuardConv, guard
 
@@ -136,6 +137,25 @@ def test_forward_is_two_layers():
     hidden, before = module.layers[0](X, A)
     expected, _ = module.layers[1](torch.relu(hidden), A, before)
     assert torch.equal(module(X, A), expected)
+
+
+def test_the_features_are_guarded_once_a_fit(monkeypatch):
+    data, seen = tiny_data(), []
+
+    def counted(x, graph, *, threshold):
+        seen.append(x)
+        return guard(x, graph, threshold=threshold)
+
+    monkeypatch.setattr("gadc.models.gnnguard.guard", counted)
+    model = GNNGuard(**FEW)
+    fitted = model.fit(data)
+    assert sum(x.shape[1] == data.x.shape[1] for x in seen) == 1
+    assert len(seen) == 1 + 2 * FEW["epochs"] + 1
+    # What was kept is of that graph: another one is guarded anew.
+    flipped = data.x.flip(0)
+    expected = fitted.module(flipped, model.graph(flipped, data.edge_index, data.edge_weight))
+    assert torch.equal(fitted.scores(flipped, data.edge_index, data.edge_weight), expected)
+    assert not torch.equal(expected, fitted.logits)
 
 
 def test_gradient_in_the_edge_weights():

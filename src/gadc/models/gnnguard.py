@@ -23,10 +23,12 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch_geometric.data import Data
 
 from gadc.graph import adjacency, normalize
 from gadc.heads import drop
-from gadc.models.base import GraphModel
+from gadc.memo import remembered, remembering
+from gadc.models.base import Fitted, GraphModel
 from gadc.operators import LinearOperator
 from gadc.similarity import edge_cosines
 from gadc.validation import check_count, check_number
@@ -65,6 +67,11 @@ class GNNGuard(GraphModel):
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
         """A, with the diagonal that α fills."""
         return adjacency(edge_index, edge_weight, len(x), dtype=x.dtype, owner="GNNGuard")
+
+    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
+        """Train the layers; the guard of the features themselves is made once."""
+        with remembering():
+            return super().fit(data, seed=seed)
 
 
 class Guard(NamedTuple):
@@ -121,8 +128,8 @@ class GuardConv(nn.Module):
         """New states and the guard they were made with, over A and behind the layer that had `before`."""
         if before is not None:
             graph = replace(graph, values=torch.where(before.alive, graph.values, 0.0))
-        states = x.detach() if self.training else x
-        weights, alive = guard(states, graph, threshold=self.threshold)
+        states = x.detach() if self.training and x.requires_grad else x
+        weights, alive = self._guard(states, graph, first=before is None)
         if before is not None:
             alive = alive & before.alive
         values = weights.values
@@ -138,6 +145,13 @@ class GuardConv(nn.Module):
         weights = replace(weights, values=values)
         out: Tensor = normalize(weights, "sym", owner="GuardConv") @ self.linear(x) + self.bias
         return out, Guard(weights, alive)
+
+    def _guard(self, states: Tensor, graph: LinearOperator, *, first: bool) -> Guard:
+        """α of the states; that of the features is the same in every epoch of a fit."""
+        if not first:
+            return guard(states, graph, threshold=self.threshold)
+        inputs = states, graph.values, graph.pattern, self.threshold
+        return remembered("guard", inputs, lambda: guard(states, graph, threshold=self.threshold))
 
     def _keep(self, weights: LinearOperator, rule: Tensor) -> Tensor:
         """1 for an edge that stays, 0 for one that goes, with the slope of the sigmoid."""
