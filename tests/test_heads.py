@@ -11,6 +11,13 @@ from gadc.heads import INITS, MLP, build_head, drop
 from gadc.kernels import use_backend
 
 
+@pytest.fixture(params=[False, True], ids=["few", "many"])
+def many(request, monkeypatch):
+    """Whether the entries count as many, whose random bits are made on the way."""
+    monkeypatch.setattr("gadc.heads._MANY", 1 if request.param else math.inf)
+
+
+@pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("probability", [0.01, 0.3, 0.5, 0.9])
 def test_drop_keeps_the_expectation_and_the_stated_share(probability):
     torch.manual_seed(0)
@@ -22,6 +29,7 @@ def test_drop_keeps_the_expectation_and_the_stated_share(probability):
     assert float(dropped.double().mean()) == pytest.approx(1, abs=(5 * spread + 2**-17) / (1 - probability))
 
 
+@pytest.mark.usefixtures("many")
 def test_drop_decides_on_each_entry_by_itself():
     """Four entries share a random number: their places in it must not matter, nor their neighbours."""
     torch.manual_seed(0)
@@ -41,6 +49,7 @@ def test_drop_zeroes_or_scales(shape, probability, seed):
     assert torch.where(dropped == 0, torch.zeros_like(x), scaled).allclose(dropped, rtol=1e-12)
 
 
+@pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("probability", [0.0, 0.99999, 0.999999, 1 - 1e-9])
 def test_drop_at_the_ends(probability):
     torch.manual_seed(0)
@@ -48,6 +57,7 @@ def test_drop_at_the_ends(probability):
     assert share == (0 if probability == 0 else pytest.approx(1, abs=1e-3))
 
 
+@pytest.mark.usefixtures("many")
 def test_gradient_passes_what_was_kept_only():
     torch.manual_seed(0)
     x = torch.ones(100, requires_grad=True)
@@ -56,6 +66,7 @@ def test_gradient_passes_what_was_kept_only():
     assert torch.equal(x.grad, dropped.detach())
 
 
+@pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_drop_is_the_same_whoever_computes_it(dtype, threads):
@@ -72,6 +83,17 @@ def test_drop_is_the_same_whoever_computes_it(dtype, threads):
         torch.set_num_threads(before)
     assert torch.equal(*dropped)
     assert 0.25 < float((dropped[1] == 0).double().mean()) < 0.35
+
+
+def test_drops_of_many_entries_differ_from_call_to_call_and_repeat_with_the_seed(monkeypatch):
+    monkeypatch.setattr("gadc.heads._MANY", 1)
+    drawn = []
+    for _ in range(2):
+        torch.manual_seed(3)
+        drawn.append([drop(torch.ones(1000), 0.5) for _ in range(2)])
+    assert torch.equal(drawn[0][0], drawn[1][0])
+    assert torch.equal(drawn[0][1], drawn[1][1])
+    assert 400 < int((drawn[0][0] != drawn[0][1]).sum()) < 600
 
 
 def test_a_compiled_drop_still_has_a_gradient():

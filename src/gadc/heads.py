@@ -21,6 +21,7 @@ from gadc.sparse_features import SparseFeatures
 from gadc.validation import check_choice, check_count
 
 INITS = ("default", "uniform", "shifted")
+_MANY = 1 << 22  # entries whose random bits torch's generator would take most of the time for
 
 
 class MLP(nn.Module):
@@ -72,9 +73,11 @@ def drop(x: Tensor | SparseFeatures, probability: float) -> Tensor | SparseFeatu
     """
     if isinstance(x, SparseFeatures):
         return replace(x, values=drop(x.values, probability))
+    least, scale = min(round(probability * 65536), 65535) - 32768, 1 / (1 - probability)
+    if x.numel() >= _MANY and x.device.type == "cpu":
+        return masked(x, int(torch.randint(2**63 - 1, ())), least, scale)
     words = torch.randint(-(2**63), 2**63 - 1, (x.numel() // 4 + 1,), dtype=torch.int64, device=x.device)
-    bits = words.view(torch.int16)[: x.numel()]
-    return masked(x, bits, min(round(probability * 65536), 65535) - 32768, 1 / (1 - probability))
+    return masked(x, words.view(torch.int16)[: x.numel()], least, scale)
 
 
 def build_head(

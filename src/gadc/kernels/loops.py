@@ -14,6 +14,7 @@ import numba
 import numpy as np
 
 from gadc.kernels.prefetch import prefetch
+from gadc.kernels.splitmix import scrambled
 
 Array = Any
 _U = np.uint64
@@ -50,6 +51,7 @@ def _part(function: Any) -> Any:
 
 
 _ahead, _fetch, _add = map(_part, (_look_ahead, _fetch_row, _add_row))
+_scrambled = _part(scrambled)
 
 
 def _sum_row(
@@ -198,10 +200,16 @@ def _rescale(
             out[p] = values[p] * left[i] * right[cols[p]]
 
 
-def _mask(flat: Array, bits: Array, least: Any, scale: Any, out: Array, start: int, stop: int) -> None:
+def _mask(flat: Array, bits: Array, least: Any, scale: Any, out: Array) -> None:
     """Scale what is kept, out = scale · flat where bits >= least, else 0."""
-    for i in range(_U(start), _U(stop)):
+    for i in range(_U(len(flat))):
         out[i] = flat[i] * scale if bits[i] >= least else out.dtype.type(0)
+
+
+def _random_words(words: Array, key: Any, first: Any) -> None:
+    """The bits of places `first`, `first` + 1, ... in the sequence of the key."""
+    for i in range(_U(len(words))):
+        words[i] = _scrambled(key, first + i)
 
 
 def compiled(function: Any, *extra: str) -> Any:
@@ -210,5 +218,6 @@ def compiled(function: Any, *extra: str) -> Any:
     return numba.njit(function, nogil=True, cache=True, fastmath={"contract", *extra})
 
 
-spmm, row_sums, rescale, mirror, mask = map(compiled, (_spmm, _row_sums, _rescale, _mirror, _mask))
+spmm, row_sums, rescale, mirror = map(compiled, (_spmm, _row_sums, _rescale, _mirror))
+mask, random_words = map(compiled, (_mask, _random_words))
 sddmm = compiled(_sddmm, "reassoc")  # here the sum itself must be reordered to be vectorised
