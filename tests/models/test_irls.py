@@ -21,7 +21,7 @@ def _energy(Y, f, A, lam):
 
 
 def _descend(model, graph):
-    return model.descend(graph.x, model.graph(*graph.args))
+    return model.propagate(graph.x, model.graph(*graph.args))
 
 
 @settings(max_examples=25)

@@ -15,12 +15,12 @@ from torch import Tensor, nn
 
 from gadc.diffusion import appnp, polynomial
 from gadc.heads import MLP, build_head, drop
-from gadc.models.base import GraphModel
+from gadc.models.linear_propagation import LinearPropagation
 from gadc.operators import LinearOperator
 
 
 @dataclass(frozen=True, kw_only=True)
-class APPNP(GraphModel):
+class APPNP(LinearPropagation):
     """MLP, then K steps of PageRank.
 
     Args:
@@ -34,7 +34,6 @@ class APPNP(GraphModel):
     drops_features: ClassVar[bool] = True
 
     alpha: float = 0.1
-    num_steps: int = 10
     edge_dropout: float = 0.5
     weight_decay: float = 5e-3
     epochs: int = 10000
@@ -51,6 +50,15 @@ class APPNP(GraphModel):
         mlp = build_head("mlp", in_features, num_classes, hidden=self.hidden, dropout=self.dropout)
         return _PredictThenPropagate(mlp, self)
 
+    @property
+    def linear(self) -> bool:
+        """It is where no edges are dropped."""
+        return self.edge_dropout == 0
+
+    def propagate(self, predicted: Tensor, graph: LinearOperator) -> Tensor:
+        """K steps of PageRank."""
+        return polynomial(graph, predicted, appnp(self.alpha, self.num_steps))
+
     def parameter_groups(self, module: nn.Module) -> list[dict[str, Any]] | None:
         """Decay of λ on the first layer is the penalty λ/2 (‖W₁‖² + ‖b₁‖²)."""
         first = list(module.mlp.layers[0].parameters())  # type: ignore[union-attr,index]
@@ -61,16 +69,15 @@ class APPNP(GraphModel):
 class _PredictThenPropagate(nn.Module):
     def __init__(self, mlp: MLP, settings: APPNP) -> None:
         super().__init__()
-        self.mlp = mlp
-        self.alpha, self.num_steps = settings.alpha, settings.num_steps
-        self.edge_dropout = settings.edge_dropout
+        self.mlp, self.settings = mlp, settings
 
     def forward(self, x: Tensor, graph: LinearOperator) -> Tensor:
+        settings = self.settings
         predicted: Tensor = self.mlp(x)
-        if not self.training or self.edge_dropout == 0:
-            return polynomial(graph, predicted, appnp(self.alpha, self.num_steps))
+        if settings.linear or not self.training:
+            return settings.propagate(predicted, graph)
         out = predicted
-        for _ in range(self.num_steps):
-            thinned = replace(graph, values=drop(graph.values, self.edge_dropout), symmetric=False)
-            out = (1 - self.alpha) * (thinned @ out) + self.alpha * predicted
+        for _ in range(settings.num_steps):
+            thinned = replace(graph, values=drop(graph.values, settings.edge_dropout), symmetric=False)
+            out = (1 - settings.alpha) * (thinned @ out) + settings.alpha * predicted
         return out

@@ -13,10 +13,10 @@ from torch.nn.functional import linear
 from torch_geometric.data import Data
 
 from gadc.heads import MLP, build_head
-from gadc.models.receptive_field import ReceptiveField, receptive_field
+from gadc.models.receptive_field import receptive_field
 from gadc.operators import LinearOperator
 from gadc.rows import NORMALIZATIONS, normalize_rows
-from gadc.sparse_features import thin_or_dense
+from gadc.sparse_features import SparseFeatures, thin_or_dense
 from gadc.training import Trained, Training, train
 from gadc.transitions import Plain
 from gadc.validation import check_choice, check_count, check_features
@@ -223,6 +223,13 @@ class GraphModel(Model):
         """What is added to the loss of a step, from what the module's last pass left; None adds nothing."""
         return None
 
+    def scorer(
+        self, module: nn.Module, asked: Tensor, features: Tensor | SparseFeatures, graph: LinearOperator
+    ) -> Callable[[], Tensor]:
+        """What training calls in every epoch: scores of the nodes of the mask `asked`."""
+        field = receptive_field(asked, features, graph, self.hops)
+        return lambda: cast("Tensor", module(field.features, field.graph)[field.asked])
+
     def fit(self, data: Data, *, seed: int = 0) -> Fitted:
         """Train on what of the graph the labels depend on; torch's global randomness is left as it was."""
         with torch.no_grad():
@@ -234,8 +241,8 @@ class GraphModel(Model):
             module = self.build(features.shape[1], int(data.y.max()) + 1).to(features.dtype)
             trained = train(
                 module,
-                _scores_in(module, receptive_field(data.train_mask, seen, graph, self.hops)),
-                _scores_in(module, receptive_field(data.val_mask, seen, graph, self.hops)),
+                self.scorer(module, data.train_mask, seen, graph),
+                self.scorer(module, data.val_mask, seen, graph),
                 data.y[data.train_mask],
                 data.y[data.val_mask],
                 self._training(),
@@ -263,7 +270,3 @@ class GraphModel(Model):
             selection=self.selection,
             patience=self.patience,
         )
-
-
-def _scores_in(module: nn.Module, field: ReceptiveField) -> Callable[[], Tensor]:
-    return lambda: cast("Tensor", module(field.features, field.graph)[field.asked])

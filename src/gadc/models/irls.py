@@ -23,13 +23,13 @@ from torch import Tensor, nn
 
 from gadc.graph import add_self_loops, adjacency, normalize
 from gadc.heads import MLP
-from gadc.models.base import GraphModel
+from gadc.models.linear_propagation import LinearPropagation
 from gadc.operators import LinearOperator
 from gadc.validation import check_choice, check_count, check_number
 
 
 @dataclass(frozen=True, kw_only=True)
-class IRLS(GraphModel):
+class IRLS(LinearPropagation):
     """Unfolded iteratively re-weighted least squares.
 
     Args:
@@ -86,15 +86,20 @@ class IRLS(GraphModel):
         """A."""
         return adjacency(edge_index, edge_weight, len(x), dtype=x.dtype, owner="IRLS")
 
-    def descend(self, f: Tensor, graph: LinearOperator) -> Tensor:
+    @property
+    def linear(self) -> bool:
+        """It is where edges keep their weights."""
+        return not self.reweight
+
+    def propagate(self, predicted: Tensor, graph: LinearOperator) -> Tensor:
         """Y after K steps from f, over A."""
         if self.step == "published":
-            return self._published(f, graph)
-        y, edges = f, graph
+            return self._published(predicted, graph)
+        y, edges = predicted, graph
         for number in range(self.num_steps):
             if self.reweight and number % self.every == 0:
                 edges = replace(graph, values=graph.values * self.edge_weights(y, graph))
-            target = (self.lam * (edges @ y) + f) / (self.lam * _degrees(edges) + 1)
+            target = (self.lam * (edges @ y) + predicted) / (self.lam * _degrees(edges) + 1)
             y = (1 - self.alpha) * y + self.alpha * target
         return y
 
@@ -131,7 +136,7 @@ class _Unfolded(nn.Module):
             nn.init.zeros_(layer.bias)  # type: ignore[arg-type]
 
     def forward(self, x: Tensor, graph: LinearOperator) -> Tensor:
-        return self.settings.descend(self.mlp(x), graph)
+        return self.settings.propagate(self.mlp(x), graph)
 
 
 def _degrees(graph: LinearOperator) -> Tensor:
