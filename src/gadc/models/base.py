@@ -55,17 +55,11 @@ class Model(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeadSettings(Model):
-    """What the models with a head on fixed features share.
+class TrainedModel(Model):
+    """What all models that are trained by gradients share.
 
     Args:
         normalize: Row normalisation of the features: "none", "sum" (signed, as published), "l1" or "l2".
-        head: "linear" or "mlp".
-        hidden: Width of the MLP's hidden layers.
-        num_layers: Number of its layers.
-        dropout: Its dropout.
-        input_dropout: Whether dropout acts on the input, too.
-        init: Initialisation, see `gadc.heads`.
         lr: Learning rate.
         weight_decay: L2 term.
         epochs: Training steps at most.
@@ -74,12 +68,6 @@ class HeadSettings(Model):
     """
 
     normalize: str = "none"
-    head: str = "linear"
-    hidden: int = 64
-    num_layers: int = 2
-    dropout: float = 0.0
-    input_dropout: bool = True
-    init: str = "default"
     lr: float = 0.01
     weight_decay: float = 5e-4
     epochs: int = 200
@@ -98,6 +86,27 @@ class HeadSettings(Model):
             selection=self.selection,
             patience=self.patience,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadSettings(TrainedModel):
+    """What the models with a head on fixed features share.
+
+    Args:
+        head: "linear" or "mlp".
+        hidden: Width of the MLP's hidden layers.
+        num_layers: Number of its layers.
+        dropout: Its dropout.
+        input_dropout: Whether dropout acts on the input, too.
+        init: Initialisation, see `gadc.heads`.
+    """
+
+    head: str = "linear"
+    hidden: int = 64
+    num_layers: int = 2
+    dropout: float = 0.0
+    input_dropout: bool = True
+    init: str = "default"
 
     def _fit_head(self, features: Tensor, data: Data, seed: int) -> tuple[MLP, Trained]:
         """Train a head on the rows that matter; torch's global randomness is left as it was."""
@@ -163,36 +172,24 @@ class DiffuseFirst(HeadSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphModel(Model):
+class GraphModel(TrainedModel):
     """What the models share that pass over the whole graph in every epoch.
 
     Args:
-        normalize: Row normalisation of the features, as in `HeadSettings`.
         hidden: Width of the hidden layers.
         dropout: Probability of dropout.
-        lr: Learning rate.
-        weight_decay: L2 term.
-        epochs: Training steps at most.
-        selection: Model selection, see `gadc.training`.
-        patience: Epochs without improvement after which training stops; None runs them all.
     """
 
-    normalize: str = "none"
     hidden: int = 64
     dropout: float = 0.5
-    lr: float = 0.01
-    weight_decay: float = 5e-4
-    epochs: int = 200
     selection: str = "val-loss"
-    patience: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         owner = type(self).__name__
-        check_choice(owner, self.normalize, "normalize", NORMALIZATIONS)
         check_count(owner, self.hidden, "hidden", low=1)
         if not 0 <= self.dropout < 1:
             raise ValueError(f"{owner}: dropout must lie in [0, 1), got {self.dropout!r}.")
-        self._training()
 
     @abstractmethod
     def build(self, in_features: int, num_classes: int) -> nn.Module:
@@ -261,12 +258,3 @@ class GraphModel(Model):
 
     def _features(self, x: Tensor) -> Tensor:
         return normalize_rows(check_features(type(self).__name__, x), self.normalize)
-
-    def _training(self) -> Training:
-        return Training(
-            lr=self.lr,
-            weight_decay=self.weight_decay,
-            epochs=self.epochs,
-            selection=self.selection,
-            patience=self.patience,
-        )
