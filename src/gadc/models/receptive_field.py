@@ -15,7 +15,7 @@ from gadc.kernels import SparsePattern
 from gadc.operators import LinearOperator
 from gadc.sparse_features import SparseFeatures
 
-WORTHWHILE = 0.5  # share of the nodes below which the copy of their features pays
+WORTHWHILE = 0.66  # share of the nodes up to which the copy of their features pays
 
 
 @dataclass(frozen=True)
