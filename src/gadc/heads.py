@@ -21,7 +21,7 @@ from gadc.sparse_features import SparseFeatures
 from gadc.validation import check_choice, check_count
 
 INITS = ("default", "uniform", "shifted")
-_MANY = 3_600_000  # entries whose random bits would take torch's generator most of the time
+_MANY = 5_000_000  # entries whose random bits would take torch's generator most of the time
 
 
 class MLP(nn.Module):
