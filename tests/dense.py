@@ -102,3 +102,9 @@ def connectivity(S: Tensor, lam: float, num_steps: int) -> float:
 def heat_kernel(T: Tensor, time: float) -> Tensor:
     """exp(-t (I - T))."""
     return math.exp(-time) * torch.matrix_exp(time * T)
+
+
+def threshold_singular_values(matrix: Tensor, threshold: float) -> Tensor:
+    """U max(Σ - t, 0) Vᵀ, the prox of t‖·‖_*."""
+    left, values, right = torch.linalg.svd(matrix, full_matrices=False)
+    return left @ torch.diag((values - threshold).clamp(min=0)) @ right

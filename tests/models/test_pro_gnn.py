@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from dense import threshold_singular_values
 from edge_gradient import check_no_edge
 from graphs import random_graph
 from tiny import tiny_data
@@ -9,7 +10,7 @@ from torch.nn.functional import cross_entropy
 
 from gadc.models import ProGNN
 from gadc.models.pro_gnn import Normalized, _Joint, _StructureLearner, smoothness_gradient
-from gadc.models.proximal import soft_threshold, threshold_singular_values
+from gadc.models.proximal import soft_threshold
 
 FEW = {"epochs": 3, "hidden": 8}
 

@@ -2,8 +2,11 @@
 
 import pytest
 import torch
+from dense import threshold_singular_values
 
-from gadc.models.proximal import SymmetricThreshold, soft_threshold, threshold_singular_values
+from gadc.models.proximal import SingularThreshold, SymmetricThreshold, soft_threshold
+
+KINDS = pytest.mark.parametrize("kind", [SingularThreshold, SymmetricThreshold])
 
 
 def _random(n, m, seed=0):
@@ -16,7 +19,10 @@ def _nuclear(matrix):
 
 @pytest.mark.parametrize(
     ("prox", "norm"),
-    [(soft_threshold, lambda matrix: matrix.abs().sum()), (threshold_singular_values, _nuclear)],
+    [
+        (soft_threshold, lambda matrix: matrix.abs().sum()),
+        (lambda matrix, threshold: SingularThreshold(threshold)(matrix), _nuclear),
+    ],
 )
 def test_no_point_is_better(prox, norm):
     given = _random(6, 5)
@@ -37,53 +43,54 @@ def test_entries_move_closer_to_zero():
 
 def test_singular_values_move_closer_to_zero():
     given = _random(6, 5)
-    before, after = (torch.linalg.svdvals(m) for m in (given, threshold_singular_values(given, 0.7)))
+    before, after = (torch.linalg.svdvals(m) for m in (given, SingularThreshold(0.7)(given)))
     assert torch.allclose(after, (before - 0.7).clamp(min=0))
 
 
-def _symmetric(rank, n=150):
-    basis = torch.linalg.qr(_random(n, rank)).Q
-    values = torch.linspace(1.0, 6.0, rank, dtype=torch.float64) * (-1.0) ** torch.arange(rank)
-    return (basis * values) @ basis.T
+def _low_rank(kind, rank, n=150):
+    left, right = (torch.linalg.qr(_random(n, rank, seed)).Q for seed in (0, 1))
+    values = torch.linspace(1.0, 6.0, rank, dtype=torch.float64)
+    if kind is SymmetricThreshold:
+        return (left * values * (-1.0) ** torch.arange(rank)) @ left.T
+    return (left * values) @ right.T
 
 
-def test_a_matrix_of_full_rank_is_decomposed():
-    given = _random(20, 20)
-    given = given + given.T
-    assert torch.allclose(SymmetricThreshold(0.7)(given), threshold_singular_values(given, 0.7))
+def _noise(kind, n=150, seed=0):
+    noise = _random(n, n, seed)
+    return noise + noise.T if kind is SymmetricThreshold else noise
 
 
-def test_following_gives_what_a_full_decomposition_gives(monkeypatch):
-    step = SymmetricThreshold(0.5)
-    given = _symmetric(10)
+@KINDS
+def test_a_matrix_of_full_rank_is_decomposed(kind):
+    given = _noise(kind, 20)
+    assert torch.allclose(kind(0.7)(given), threshold_singular_values(given, 0.7))
+
+
+@KINDS
+def test_following_gives_what_a_full_decomposition_gives(kind, monkeypatch):
+    step = kind(0.5)
+    given = _low_rank(kind, 10)
     step(given)
-    monkeypatch.setattr(torch.linalg, "eigh", _small_only(torch.linalg.eigh))
+    monkeypatch.setattr(step, "_decomposed", None)  # calling it fails
     for seed in range(3):
-        noise = _random(150, 150, seed)
-        given = given + 0.003 * (noise + noise.T)
+        given = given + 0.003 * _noise(kind, seed=seed)
         assert torch.allclose(step(given), threshold_singular_values(given, 0.5), atol=1e-5)
 
 
-def _small_only(eigh):
-    def guarded(matrix):
-        assert len(matrix) < 100, "decomposed in full"
-        return eigh(matrix)
-
-    return guarded
-
-
-def test_what_was_not_followed_is_noticed():
-    step = SymmetricThreshold(0.5)
-    step(_symmetric(3))
-    new = _symmetric(60)  # more directions than are followed
+@KINDS
+def test_what_was_not_followed_is_noticed(kind):
+    step = kind(0.5)
+    step(_low_rank(kind, 3))
+    new = _low_rank(kind, 60)  # more directions than are followed
     assert torch.allclose(step(new), threshold_singular_values(new, 0.5), atol=1e-5)
 
 
-def test_a_growing_rank_is_not_followed():
-    step = SymmetricThreshold(0.5)
-    step(_symmetric(3))
+@KINDS
+def test_a_growing_rank_is_not_followed(kind):
+    step = kind(0.5)
+    step(_low_rank(kind, 3))
     assert step.basis.shape[1] == 35
-    step(_symmetric(60))
+    step(_low_rank(kind, 60))
     assert step.basis is None
-    step(_symmetric(60))
+    step(_low_rank(kind, 60))
     assert step.basis.shape[1] == 92

@@ -16,7 +16,6 @@ choice: the paper knows one graph only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -27,7 +26,7 @@ from torch_geometric.data import Data
 from gadc.graph import adjacency
 from gadc.models.base import Fitted
 from gadc.models.gcn import GCN
-from gadc.models.proximal import SymmetricThreshold, soft_threshold, threshold_singular_values
+from gadc.models.proximal import SingularThreshold, SymmetricThreshold, soft_threshold
 from gadc.training import train
 from gadc.validation import check_count, check_number
 
@@ -47,8 +46,8 @@ class ProGNN(GCN):
         structure_lr: Step size of the structure.
         epochs: Steps of the structure.
         inner_steps: Steps of the GCN after each; the curves and the chosen epoch count these.
-        symmetric: Whether Ŝ stays symmetric, as the text has it. The published script lets go of that, and
-            needs a full singular value decomposition in every step.
+        symmetric: Whether Ŝ stays symmetric, as the text has it. The published script lets go of that;
+            singular vectors are dearer than eigenvectors.
         memory_limit: Gigabytes that may be used; a graph that needs more is refused before anything is done.
     """
 
@@ -138,12 +137,8 @@ class _StructureLearner:
         self.gram = features @ features.T
         self.velocity = torch.zeros_like(self.given)
         self.calls = 0
-        threshold = settings.structure_lr * settings.beta
-        self.shrink: Callable[[Tensor], Tensor] = (
-            SymmetricThreshold(threshold)
-            if settings.symmetric
-            else lambda matrix: threshold_singular_values(matrix, threshold)
-        )
+        shrink = SymmetricThreshold if settings.symmetric else SingularThreshold
+        self.shrink = shrink(settings.structure_lr * settings.beta)
 
     def scores(self) -> Tensor:
         """Scores in training mode, of a structure that was just improved if it is its turn."""

@@ -7,6 +7,7 @@ singular values likewise prox of t‖·‖_*:  U max(Σ - t, 0) Vᵀ
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -24,22 +25,21 @@ def soft_threshold(matrix: Tensor, threshold: float) -> Tensor:
     return matrix.sign() * (matrix.abs() - threshold).clamp(min=0)
 
 
-def threshold_singular_values(matrix: Tensor, threshold: float) -> Tensor:
-    """Each singular value, `threshold` closer to 0, by a full decomposition."""
-    left, values, right = torch.linalg.svd(matrix, full_matrices=False)
-    kept = values > threshold
-    thresholded: Tensor = (left[:, kept] * (values[kept] - threshold)) @ right[kept]
-    return thresholded
+class Triplets(NamedTuple):
+    """Singular triplets, matrix = left diag(values) rightᵀ; of a symmetric matrix values may be negative."""
+
+    left: Tensor
+    values: Tensor
+    right: Tensor
 
 
-class SymmetricThreshold:
-    """`threshold_singular_values` of symmetric matrices that change little from call to call.
+class SingularThreshold:
+    """Each singular value closer to 0, for matrices that change little from call to call.
 
-    Only eigenvalues beyond ±threshold matter. Once few are left, and while their number does not jump up,
-    they are followed from the last call's eigenvectors by subspace iteration. What it finds is used if all
-    pairs beyond the threshold fit (a residual below 1e-5 ‖matrix‖₂, about what rounding leaves in single
-    precision) and random probes see nothing beyond the threshold in what is left; else the matrix is
-    decomposed in full.
+    Only values beyond the threshold matter. Once few are left, and while their number does not jump up, they
+    are followed from the last call's vectors by subspace iteration. What it finds is used if all triplets
+    beyond the threshold fit (a residual below 1e-5 ‖matrix‖₂, about what rounding leaves in single precision)
+    and random probes see nothing beyond the threshold in what is left; else the matrix is decomposed in full.
 
     Args:
         threshold: How much closer to 0.
@@ -54,40 +54,71 @@ class SymmetricThreshold:
 
     def __call__(self, matrix: Tensor) -> Tensor:
         """The prox of threshold times the nuclear norm."""
-        values, vectors = self._followed(matrix) or torch.linalg.eigh(matrix)
+        left, values, right = self._followed(matrix) or self._decomposed(matrix)
         order = values.abs().argsort(descending=True)
         kept = int((values.abs() > self.threshold).sum())
         growing = kept > self.kept + _EXTRA // 2  # the next may well outgrow what is followed
-        self.kept, self.basis = kept, None if growing else vectors[:, order[: kept + _EXTRA]]
-        values, vectors = values[order[:kept]], vectors[:, order[:kept]]
-        return (vectors * soft_threshold(values, self.threshold)) @ vectors.T
+        self.kept, self.basis = kept, None if growing else right[:, order[: kept + _EXTRA]]
+        largest = order[:kept]
+        return (left[:, largest] * soft_threshold(values[largest], self.threshold)) @ right[:, largest].T
 
-    def _followed(self, matrix: Tensor) -> tuple[Tensor, Tensor] | None:
-        n = len(matrix)
-        if self.basis is None or self.basis.shape[1] + _PROBES > _SHARE * n:
+    def _followed(self, matrix: Tensor) -> Triplets | None:
+        if self.basis is None or self.basis.shape[1] + _PROBES > _SHARE * min(matrix.shape):
             return None
         start = torch.cat([self.basis, self._random(matrix)], 1)
         for _ in range(_ROUNDS):
-            span = torch.linalg.qr(matrix @ start).Q
-            image = matrix @ span
-            projected = span.T @ image
-            values, rotation = torch.linalg.eigh((projected + projected.T) / 2)
-            start = span @ rotation
-            size = values.abs()
-            residual = (image @ rotation - start * values)[:, size > self.threshold].norm(dim=0)
-            if bool((residual <= _FIT * size.max()).all()) and self._nothing_left(matrix, start):
-                return values, start
+            found, residual = self._within(_orthonormal(matrix @ start), matrix)
+            size = found.values.abs()
+            fits = residual[:, size > self.threshold].norm(dim=0) <= _FIT * size.max()
+            if bool(fits.all()) and self._nothing_left(matrix, found):
+                return found
+            start = found.right
         return None
 
-    def _nothing_left(self, matrix: Tensor, basis: Tensor) -> bool:
-        """Whether what is orthogonal to the basis has norm below the threshold, by power iteration."""
+    def _decomposed(self, matrix: Tensor) -> Triplets:
+        left, values, right = torch.linalg.svd(matrix, full_matrices=False)
+        return Triplets(left, values, right.T)
+
+    def _within(self, span: Tensor, matrix: Tensor) -> tuple[Triplets, Tensor]:
+        """Triplets whose left vectors lie in the span, and by how much they miss the matrix's own."""
+        right, values, rotation = torch.linalg.svd(matrix.T @ span, full_matrices=False)
+        left = span @ rotation.T
+        return Triplets(left, values, right), matrix @ right - left * values
+
+    def _nothing_left(self, matrix: Tensor, found: Triplets) -> bool:
+        """Whether what is orthogonal to the triplets has norm below the threshold, by power iteration."""
         probes = self._random(matrix)
-        for _ in range(4):
-            probes = torch.linalg.qr(probes - basis @ (basis.T @ probes)).Q
-            probes = matrix @ probes
-        rest = probes - basis @ (basis.T @ probes)
+        for _ in range(2):
+            probes = matrix @ _orthonormal(_without(found.right, probes))
+            probes = matrix.T @ _orthonormal(_without(found.left, probes))
+        rest = _without(found.right, probes)
         return _MARGIN * float(torch.linalg.matrix_norm(rest, 2)) <= self.threshold
 
     def _random(self, matrix: Tensor) -> Tensor:
-        drawn = torch.randn(len(matrix), _PROBES, generator=self.generator, dtype=matrix.dtype)
+        drawn = torch.randn(matrix.shape[1], _PROBES, generator=self.generator, dtype=matrix.dtype)
         return drawn.to(matrix.device)
+
+
+class SymmetricThreshold(SingularThreshold):
+    """The same for symmetric matrices, whose eigenvectors are cheaper."""
+
+    def _decomposed(self, matrix: Tensor) -> Triplets:
+        values, vectors = torch.linalg.eigh(matrix)
+        return Triplets(vectors, values, vectors)
+
+    def _within(self, span: Tensor, matrix: Tensor) -> tuple[Triplets, Tensor]:
+        image = matrix @ span
+        projected = span.T @ image
+        values, rotation = torch.linalg.eigh((projected + projected.T) / 2)
+        vectors = span @ rotation
+        return Triplets(vectors, values, vectors), image @ rotation - vectors * values
+
+
+def _without(basis: Tensor, vectors: Tensor) -> Tensor:
+    """The part of the vectors that is orthogonal to the basis."""
+    return vectors - basis @ (basis.T @ vectors)
+
+
+def _orthonormal(vectors: Tensor) -> Tensor:
+    basis: Tensor = torch.linalg.qr(vectors).Q
+    return basis
