@@ -67,7 +67,7 @@ class SingularThreshold:
             return None
         start = torch.cat([self.basis, self._random(matrix)], 1)
         for _ in range(_ROUNDS):
-            found, residual = self._within(_orthonormal(matrix @ start), matrix)
+            found, residual = self._within(matrix, _orthonormal(matrix @ start))
             size = found.values.abs()
             fits = residual[:, size > self.threshold].norm(dim=0) <= _FIT * size.max()
             if bool(fits.all()) and self._nothing_left(matrix, found):
@@ -79,7 +79,7 @@ class SingularThreshold:
         left, values, right = torch.linalg.svd(matrix, full_matrices=False)
         return Triplets(left, values, right.T)
 
-    def _within(self, span: Tensor, matrix: Tensor) -> tuple[Triplets, Tensor]:
+    def _within(self, matrix: Tensor, span: Tensor) -> tuple[Triplets, Tensor]:
         """Triplets whose left vectors lie in the span, and by how much they miss the matrix's own."""
         right, values, rotation = torch.linalg.svd(matrix.T @ span, full_matrices=False)
         left = span @ rotation.T
@@ -106,7 +106,7 @@ class SymmetricThreshold(SingularThreshold):
         values, vectors = torch.linalg.eigh(matrix)
         return Triplets(vectors, values, vectors)
 
-    def _within(self, span: Tensor, matrix: Tensor) -> tuple[Triplets, Tensor]:
+    def _within(self, matrix: Tensor, span: Tensor) -> tuple[Triplets, Tensor]:
         image = matrix @ span
         projected = span.T @ image
         values, rotation = torch.linalg.eigh((projected + projected.T) / 2)
