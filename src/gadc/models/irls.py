@@ -119,10 +119,11 @@ class IRLS(LinearPropagation):
         operator = normalize(add_self_loops(graph, 1.0), "sym", owner="IRLS")
         degrees = _degrees(graph)  # without the loop that the operator has
         occupied = degrees > 0
-        source = torch.where(occupied, f / torch.where(occupied, degrees, 1.0), 0.0)
+        source = self.alpha * torch.where(occupied, f / torch.where(occupied, degrees, 1.0), 0.0)
         y = f
         for _ in range(self.num_steps):
-            y = (1 - self.alpha) * y + self.alpha * (self.lam * (operator @ y) + source)
+            step = torch.add(source, operator @ y, alpha=self.alpha * self.lam)
+            y = step if self.alpha == 1 else torch.add(step, y, alpha=1 - self.alpha)
         return y
 
 
