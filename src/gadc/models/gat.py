@@ -114,15 +114,14 @@ class Attention(nn.Module):
 
     def _weights(self, mapped: Tensor, graph: LinearOperator) -> Tensor:
         """α of each entry and head."""
-        rows, cols = graph.pattern.rows.long(), graph.pattern.cols.long()
+        rows, cols = graph.pattern.rows.long(), graph.pattern.cols.long()  # torch is slow at adding by int32
         receive, send = (mapped * self.attention.unsqueeze(1)).sum(-1)
-        scores = leaky_relu(receive[rows] + send[cols], SLOPE)
+        scores = leaky_relu(receive.index_select(0, rows) + send.index_select(0, cols), SLOPE)
         # The largest of a row is taken off, which cancels in the quotient and keeps exp from overflowing.
-        places = rows.unsqueeze(1).expand_as(scores)
-        peak = torch.full_like(receive, -torch.inf).scatter_reduce(0, places, scores.detach(), "amax")
-        weights = graph.values.unsqueeze(1) * (scores - peak[rows]).exp()
+        peak = torch.segment_reduce(scores.detach(), "max", offsets=graph.pattern.row_ptr.long())
+        weights = graph.values.unsqueeze(1) * (scores - peak.index_select(0, rows)).exp()
         total = torch.zeros_like(receive).index_add(0, rows, weights)
-        return weights / total.clamp(min=1e-16)[rows]
+        return weights / total.clamp(min=1e-16).index_select(0, rows)
 
     def _drop(self, x: Tensor) -> Tensor:
         return drop(x, self.dropout) if self.training and self.dropout > 0 else x
