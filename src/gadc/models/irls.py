@@ -99,8 +99,8 @@ class IRLS(LinearPropagation):
         for number in range(self.num_steps):
             if self.reweight and number % self.every == 0:
                 edges = replace(graph, values=graph.values * self.edge_weights(y, graph))
-            target = (self.lam * (edges @ y) + predicted) / (self.lam * _degrees(edges) + 1)
-            y = (1 - self.alpha) * y + self.alpha * target
+            target = torch.add(predicted, edges @ y, alpha=self.lam) / (self.lam * _degrees(edges) + 1)
+            y = self._towards(target, y)
         return y
 
     def edge_weights(self, y: Tensor, graph: LinearOperator) -> Tensor:
@@ -119,12 +119,15 @@ class IRLS(LinearPropagation):
         operator = normalize(add_self_loops(graph, 1.0), "sym", owner="IRLS")
         degrees = _degrees(graph)  # without the loop that the operator has
         occupied = degrees > 0
-        source = self.alpha * torch.where(occupied, f / torch.where(occupied, degrees, 1.0), 0.0)
+        source = torch.where(occupied, f / torch.where(occupied, degrees, 1.0), 0.0)
         y = f
         for _ in range(self.num_steps):
-            step = torch.add(source, operator @ y, alpha=self.alpha * self.lam)
-            y = step if self.alpha == 1 else torch.add(step, y, alpha=1 - self.alpha)
+            y = self._towards(torch.add(source, operator @ y, alpha=self.lam), y)
         return y
+
+    def _towards(self, target: Tensor, y: Tensor) -> Tensor:
+        """(1 - α) Y + α times the target."""
+        return target if self.alpha == 1 else torch.lerp(y, target, self.alpha)
 
 
 class _Unfolded(nn.Module):
