@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tiny import BROKEN, tiny_table
@@ -97,6 +98,22 @@ def test_a_result_is_on_disk_when_it_is_yielded(tmp_path):
     assert _outcome(current_results(table, tmp_path)) == _outcome(yielded)
 
 
+def test_a_run_begins_once_the_one_before_it_is_stored(tmp_path, monkeypatch):
+    begun = []
+
+    class Noted(GADC):
+        def fit(self, data, *, seed=0):
+            begun.append(seed)
+            return super().fit(data, seed=seed)
+
+    monkeypatch.setitem(MODELS, "gadc", Noted)
+    table = tiny_table(runs=1, more_rows=({"name": "again", "label": "", "model": "gadc"},))
+    tasks = plan(table, [], rows=["gadc", "again"], cells=["clean"], runs=1)
+    assert len(tasks) == 1  # both rows
+    next(execute(tasks, tmp_path))
+    assert len(begun) == 1
+
+
 def test_parallel_equals_serial_and_failures_stop_neither(tmp_path):
     table = tiny_table(runs=2, more_rows=(BROKEN,))
     serial = _run(table, tmp_path / "serial")
@@ -130,9 +147,17 @@ def test_a_process_that_dies_is_a_failed_run_and_the_rest_goes_on(tmp_path):
     assert "process died" in next(r["error"] for r in results if r["row"] == "deadly")
 
 
+def test_a_kill_loses_only_the_runs_under_way(tmp_path):
+    slow = {"name": "slow", "label": "", "model": "gadc", "settings": {"epochs": 10**9}}
+    _start_and_kill(tmp_path, runs=1, more_rows=(slow,))
+    stored = {(r["row"], r["cell"]) for r in read_results(results_file(tmp_path, "tiny"))}
+    assert stored  # although no task was done
+    assert stored <= {(row, cell) for row in ("gadc", "mlp") for cell in ("clean", "noisy")}
+
+
 def test_resume_after_a_kill_equals_uninterrupted(tmp_path):
     table = tiny_table(runs=ENDLESS)
-    _start_and_kill(tmp_path / "killed")
+    _start_and_kill(tmp_path / "killed", runs=ENDLESS)
     kept = current_results(table, tmp_path / "killed")
     runs = 2 + max(result["run"] for result in kept)
     resumed = _run(table, tmp_path / "killed", runs=runs)
@@ -142,10 +167,10 @@ def test_resume_after_a_kill_equals_uninterrupted(tmp_path):
     assert _outcome(current_results(table, tmp_path / "killed")) == _outcome(whole)
 
 
-def _start_and_kill(out: Path) -> None:
+def _start_and_kill(out: Path, **table: Any) -> None:
     """Run a table that never ends on two processes, and kill the first of them once there is a result."""
     file = results_file(out, "tiny")
-    process = _start(out)
+    process = _start(out, table)
     try:
         deadline = time.monotonic() + 60
         while not (file.exists() and b"\n" in file.read_bytes()):
@@ -164,12 +189,12 @@ def _start_and_kill(out: Path) -> None:
         process.wait()
 
 
-def _start(out: Path) -> subprocess.Popen:
+def _start(out: Path, table: dict[str, Any]) -> subprocess.Popen:
     code = (
         "import pathlib, sys\n"
         "from tiny import tiny_table\n"
         "from gadc.experiments.runner import execute, plan\n"
-        f"tasks = plan(tiny_table(runs={ENDLESS}), [], rows=None, cells=None, runs=None)\n"
+        f"tasks = plan(tiny_table(**{table!r}), [], rows=None, cells=None, runs=None)\n"
         "for _ in execute(tasks, pathlib.Path(sys.argv[1]), jobs=2): pass\n"
     )
     paths = os.pathsep.join(path for path in sys.path if path)

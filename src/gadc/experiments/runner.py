@@ -6,11 +6,10 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -18,6 +17,8 @@ import torch
 from gadc.experiments.results import Result, append_result, fingerprint, read_results, results_file
 from gadc.experiments.run import failed_run, run_once, settings_of
 from gadc.experiments.spec import Cell, Place, Row, Table, place_of
+
+Run = tuple[Table, Row, Cell, int]
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,9 @@ class Task:
     run: int
     rows: tuple[Row, ...]
 
-    def __call__(self) -> list[Result]:
-        """Do the runs."""
-        return [run_once(self.table, row, self.cell, self.run) for row in self.rows]
+    def runs(self) -> Iterator[Run]:
+        """Each of them alone."""
+        return ((self.table, row, self.cell, self.run) for row in self.rows)
 
 
 def current_results(table: Table, out: Path) -> list[Result]:
@@ -105,47 +106,69 @@ def execute(tasks: list[Task], out: Path, *, jobs: int = 1) -> Iterator[Result]:
 
 def _one_by_one(tasks: Iterable[Task]) -> Iterator[Result]:
     for task in tasks:
-        yield from task()
+        for run in task.runs():
+            yield run_once(*run)
 
 
 def _in_parallel(tasks: Iterable[Task], jobs: int) -> Iterator[Result]:
-    """A process that dies (out of memory, a crash) takes the pool with it.
-
-    What was under way then is tried once more, each row by itself; one that kills its process again is
-    recorded as failed, and the rest goes on.
-    """
+    """Each process takes a task and does its runs one after another, until no task is left."""
     queue = iter(tasks)
-    while lost := (yield from _in_one_pool(queue, jobs)):
-        for alone in [replace(task, rows=(row,)) for task in lost for row in task.rows]:
-            if (yield from _in_one_pool(iter([alone]), 1)):
-                error = "its process died without a word; most often that is for want of memory"
-                yield failed_run(alone.table, alone.rows[0], alone.cell, alone.run, error)
+    lanes = [_Lane(queue) for _ in range(jobs)]
+    try:
+        under_way = {future: lane for lane in lanes if (future := lane.start()) is not None}
+        while under_way:
+            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                lane = under_way.pop(future)
+                result = lane.outcome(future)
+                following = lane.repeat() if result is None else lane.start()
+                if following is not None:
+                    under_way[following] = lane
+                if result is not None:
+                    yield result
+    finally:
+        for lane in lanes:
+            lane.pool.shutdown()
 
 
-def _in_one_pool(queue: Iterator[Task], jobs: int) -> Generator[Result, None, list[Task]]:
-    """Results as they come; returns the tasks that were under way when a process died."""
+class _Lane:
+    """A process and what it has to do. Should it die (out of memory, a crash), the others do not notice.
+
+    Args:
+        queue: Tasks, shared with the other lanes: each takes its next one from it.
+    """
+
+    def __init__(self, queue: Iterator[Task]) -> None:
+        self.runs = (run for task in queue for run in task.runs())
+        self.pool = _one_process()
+        self.deaths = 0
+
+    def start(self) -> Future[Result] | None:
+        """Begin the next run, if there is one."""
+        following = next(self.runs, None)
+        if following is None:
+            return None
+        self.run, self.deaths = following, 0
+        return self.repeat()
+
+    def repeat(self) -> Future[Result]:
+        """Begin the present run, for the first time or anew."""
+        return self.pool.submit(run_once, *self.run)
+
+    def outcome(self, future: Future[Result]) -> Result | None:
+        """The result; None where the process died of this run for the first time: it is worth another try."""
+        if not isinstance(future.exception(), BrokenProcessPool):
+            return future.result()
+        self.pool.shutdown()
+        self.pool = _one_process()
+        self.deaths += 1
+        if self.deaths == 1:
+            return None
+        return failed_run(*self.run, "its process died without a word; most often that is for want of memory")
+
+
+def _one_process() -> ProcessPoolExecutor:
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker) as pool:
-        waiting: dict[Future[list[Result]], Task] = {}
-        lost: list[Task] = []
-        try:
-            while not lost:
-                # A short queue: an interrupt then loses little, and memory holds few tasks.
-                for task in islice(queue, 2 * jobs - len(waiting)):
-                    waiting[pool.submit(task)] = task
-                if not waiting:
-                    return []
-                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                    task = waiting.pop(future)
-                    if isinstance(future.exception(), BrokenProcessPool):
-                        lost.append(task)
-                    else:
-                        yield from future.result()
-            # The pool is broken: all that is left of it is lost, except what was done before.
-            return lost + list(waiting.values())
-        finally:
-            for future in waiting:
-                future.cancel()
+    return ProcessPoolExecutor(1, mp_context=context, initializer=_start_worker)
 
 
 def _start_worker() -> None:
