@@ -1,5 +1,6 @@
 """Many runs: resumable after any end, the same in parallel, and one that fails stops nothing."""
 
+import multiprocessing
 import os
 import select
 import signal
@@ -145,6 +146,17 @@ def test_a_process_that_dies_is_a_failed_run_and_the_rest_goes_on(tmp_path):
     assert {(r["row"], r["status"]) for r in results} == {("gadc", "ok"), ("mlp", "ok"), ("deadly", "failed")}
     assert len(results) == 3
     assert "process died" in next(r["error"] for r in results if r["row"] == "deadly")
+
+
+def test_processes_that_die_between_two_runs_are_replaced(tmp_path):
+    table = tiny_table(runs=3)
+    results = execute(plan(table, [], rows=None, cells=None, runs=None), tmp_path, jobs=2)
+    first = next(results)
+    time.sleep(1)  # nothing is asked of the processes while this result is looked at
+    for process in multiprocessing.active_children():
+        process.kill()
+        process.join()
+    assert _outcome([first, *results]) == _outcome(_run(table, tmp_path / "undisturbed"))
 
 
 def test_a_kill_loses_only_the_runs_under_way(tmp_path):

@@ -152,18 +152,25 @@ class _Lane:
 
     def repeat(self) -> Future[Result]:
         """Begin the present run, for the first time or anew."""
-        return self.pool.submit(run_once, *self.run)
+        try:
+            return self.pool.submit(run_once, *self.run)
+        except BrokenProcessPool:  # the process died between two runs: no run is to blame
+            self._new_process()
+            return self.pool.submit(run_once, *self.run)
 
     def outcome(self, future: Future[Result]) -> Result | None:
         """The result; None where the process died of this run for the first time: it is worth another try."""
         if not isinstance(future.exception(), BrokenProcessPool):
             return future.result()
-        self.pool.shutdown()
-        self.pool = _one_process()
+        self._new_process()
         self.deaths += 1
         if self.deaths == 1:
             return None
         return failed_run(*self.run, "its process died without a word; most often that is for want of memory")
+
+    def _new_process(self) -> None:
+        self.pool.shutdown()
+        self.pool = _one_process()
 
 
 def _one_process() -> ProcessPoolExecutor:
