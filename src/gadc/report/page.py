@@ -13,8 +13,8 @@ _HEAD = """# Reproduction
 
 Generated from the stored runs in `results/` by `gadc report results --docs docs/reproduction.md`; a test
 checks that it matches them. Every run can be repeated alone (`gadc reproduce TABLE --rows R --cells C --runs
-N`) and gives the same figure on the same processor; on another one rounding differs, and training makes more
-of it (up to 0.6 points in the runs that were compared).
+N`) and gives the same figure on the same processor; on another one rounding differs, and training can make
+more of it.
 """
 
 
