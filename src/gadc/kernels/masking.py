@@ -45,12 +45,16 @@ def _in_one_pass(x: Tensor, bits: Tensor | int, least: int, scale: float) -> Ten
     number = np.float64 if x.dtype == torch.float64 else np.float32
     entries, results = numba_csr.flat(x), out.view(-1).numpy()
 
-    def mask(start: int) -> None:
-        part = slice(start, start + _ENTRIES)
-        kept = _bits(bits, start) if isinstance(bits, int) else bits[part].numpy()
-        loops.mask(entries[part], kept, np.int16(least), number(scale), results[part])
+    def mask(starts: range) -> None:
+        for start in starts:
+            part = slice(start, start + _ENTRIES)
+            kept = _bits(bits, start) if isinstance(bits, int) else bits[part].numpy()
+            loops.mask(entries[part], kept, np.int16(least), number(scale), results[part])
 
-    numba_csr.run([partial(mask, start) for start in range(0, x.numel(), _ENTRIES)])
+    # A job of its own for each part would keep the threads busy with handing over.
+    starts, jobs = range(0, x.numel(), _ENTRIES), numba_csr.RANGES_PER_THREAD * torch.get_num_threads()
+    length = -(-len(starts) // jobs)
+    numba_csr.run([partial(mask, starts[k : k + length]) for k in range(0, len(starts), max(length, 1))])
     return out
 
 

@@ -21,7 +21,7 @@ from torch import Tensor
 from gadc.kernels import loops
 from gadc.kernels.pattern import SparsePattern
 
-_RANGES_PER_THREAD = 8  # more than one, so that a thread that was held up does not keep the others waiting
+RANGES_PER_THREAD = 8  # more than one, so that a thread that was held up does not keep the others waiting
 _MIN_WORK = 1 << 18  # additions worth a thread of their own
 
 
@@ -106,7 +106,7 @@ def _over_rows(pattern: SparsePattern, columns: int, work: Callable[[int, int], 
     if threads == 1:
         work(0, pattern.num_rows)
         return
-    ranges = ranges_of(pattern.row_ptr.numpy(), threads * _RANGES_PER_THREAD)
+    ranges = ranges_of(pattern.row_ptr.numpy(), threads * RANGES_PER_THREAD)
     run([partial(work, a, b) for a, b in ranges])
 
 
