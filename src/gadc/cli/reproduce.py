@@ -11,7 +11,7 @@ Tables = Annotated[
 Rows = Annotated[str | None, typer.Option(help="Rows to run, separated by commas.")]
 Cells = Annotated[str | None, typer.Option(help="Cells to run, separated by commas.")]
 Runs = Annotated[int | None, typer.Option(min=1, help="Runs of each cell; the paper's number by default.")]
-Jobs = Annotated[int, typer.Option(min=1, help="Processes, each with one thread.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Processes; of several, each has one thread.")]
 Resume = Annotated[
     bool,
     typer.Option("--resume/--fresh", help="Go on from stored results, or put them aside and start anew."),
