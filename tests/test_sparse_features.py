@@ -6,7 +6,8 @@ from torch import nn
 
 from gadc import sparse_features
 from gadc.datasets import csbm
-from gadc.heads import MLP, drop
+from gadc.dropout import drop
+from gadc.heads import MLP
 from gadc.models import MODELS, make_model
 from gadc.models.base import GraphModel
 from gadc.sparse_features import SparseFeatures, thin_or_dense

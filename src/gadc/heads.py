@@ -9,19 +9,16 @@ probably by a slip of arguments.)
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import pairwise
-from typing import overload
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 
-from gadc.kernels import masked
-from gadc.sparse_features import SparseFeatures
+from gadc.dropout import drop, dropped_linear
 from gadc.validation import check_choice, check_count
 
 INITS = ("default", "uniform", "shifted")
-_MANY = 5_000_000  # entries whose random bits would take torch's generator most of the time
 
 
 class MLP(nn.Module):
@@ -50,34 +47,18 @@ class MLP(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Scores of the classes."""
-        return self.after_first(self.layers[0](self._drop(x, self.input_dropout)))
+        first = cast("nn.Linear", self.layers[0])
+        mapped = dropped_linear(
+            x, first.weight, first.bias, probability=self.input_dropout, training=self.training
+        )
+        return self.after_first(mapped)
 
     def after_first(self, hidden: Tensor) -> Tensor:
         """Scores of the classes, from the output of the first layer."""
         for layer in self.layers[1:]:
-            hidden = layer(self._drop(torch.relu(hidden), self.dropout))
+            active = torch.relu(hidden)
+            hidden = layer(drop(active, self.dropout) if self.training and self.dropout > 0 else active)
         return hidden
-
-    def _drop(self, x: Tensor, probability: float) -> Tensor:
-        return drop(x, probability) if self.training and probability > 0 else x
-
-
-@overload
-def drop(x: Tensor, probability: float) -> Tensor: ...
-@overload
-def drop(x: SparseFeatures, probability: float) -> SparseFeatures: ...
-def drop(x: Tensor | SparseFeatures, probability: float) -> Tensor | SparseFeatures:
-    """Dropout; several times faster on a CPU than torch's own, which dominates the training of small MLPs.
-
-    One 64-bit random number decides on four entries, so the probability is met to 1/65536.
-    """
-    if isinstance(x, SparseFeatures):
-        return replace(x, values=drop(x.values, probability))
-    least, scale = min(round(probability * 65536), 65535) - 32768, 1 / (1 - probability)
-    if x.numel() >= _MANY and x.device.type == "cpu":
-        return masked(x, int(torch.randint(2**63 - 1, ())), least, scale)
-    words = torch.randint(-(2**63), 2**63 - 1, (x.numel() // 4 + 1,), dtype=torch.int64, device=x.device)
-    return masked(x, words.view(torch.int16)[: x.numel()], least, scale)
 
 
 def build_head(

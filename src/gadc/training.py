@@ -23,6 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from gadc.dropout import sharing_passes
 from gadc.validation import check_choice, check_count, check_number
 
 SELECTIONS = ("val-acc", "val-ranked", "val-loss", "val-last", "val-both", "window", "last")
@@ -77,6 +78,7 @@ def accuracy(scores: Tensor, labels: Tensor) -> float:
     return 100.0 * float((scores.argmax(-1) == labels).double().mean()) if len(labels) else math.nan
 
 
+@sharing_passes()
 def train(
     module: nn.Module,
     train_scores: Callable[[], Tensor],

@@ -1,6 +1,6 @@
 """The sparse products behind `gadc.operators`; one file a back end."""
 
-from gadc.kernels.backend import use_backend
+from gadc.kernels.backend import use_backend, uses_numba
 from gadc.kernels.masking import masked
 from gadc.kernels.pattern import SparsePattern
 from gadc.kernels.products import fused_spmm, rescale, row_sums, sddmm, spmm, spmm_transposed
@@ -15,4 +15,5 @@ __all__ = [
     "spmm",
     "spmm_transposed",
     "use_backend",
+    "uses_numba",
 ]

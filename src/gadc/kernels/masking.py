@@ -53,8 +53,7 @@ def _in_one_pass(x: Tensor, bits: Tensor | int, least: int, scale: float) -> Ten
 
     # A job of its own for each part would keep the threads busy with handing over.
     starts, jobs = range(0, x.numel(), _ENTRIES), numba_csr.RANGES_PER_THREAD * torch.get_num_threads()
-    length = -(-len(starts) // jobs)
-    numba_csr.run([partial(mask, starts[k : k + length]) for k in range(0, len(starts), max(length, 1))])
+    numba_csr.run([partial(mask, starts[k::jobs]) for k in range(jobs)])
     return out
 
 

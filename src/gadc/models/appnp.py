@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 
 from gadc.diffusion import appnp, polynomial
-from gadc.heads import MLP, build_head, drop
+from gadc.dropout import drop
+from gadc.heads import MLP, build_head
 from gadc.models.linear_propagation import LinearPropagation
 from gadc.operators import LinearOperator
 

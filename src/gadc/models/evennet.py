@@ -17,7 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from gadc.diffusion import polynomial, ppr
-from gadc.heads import MLP, build_head, drop
+from gadc.dropout import drop
+from gadc.heads import MLP, build_head
 from gadc.models.base import GraphModel
 from gadc.operators import LinearOperator
 from gadc.transitions import Plain

@@ -19,8 +19,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu, leaky_relu
 
+from gadc.dropout import drop, dropped_linear
 from gadc.graph import add_self_loops, adjacency
-from gadc.heads import drop
 from gadc.kernels import spmm
 from gadc.models.base import GraphModel
 from gadc.operators import LinearOperator
@@ -107,8 +107,11 @@ class Attention(nn.Module):
     def forward(self, x: Tensor, graph: LinearOperator) -> Tensor:
         """Attend to the neighbours in `graph`, whose values weigh them."""
         _, heads, units = self.attention.shape
-        mapped = self.linear(self._drop(x)).view(-1, heads, units)
-        weights = self._drop(self._weights(mapped, graph))
+        mapped = dropped_linear(x, self.linear.weight, probability=self.dropout, training=self.training)
+        mapped = mapped.view(-1, heads, units)
+        weights = self._weights(mapped, graph)
+        if self.training and self.dropout > 0:
+            weights = drop(weights, self.dropout)
         out = [spmm(graph.pattern, weights[:, head], mapped[:, head].contiguous()) for head in range(heads)]
         return torch.stack(out, 1) + self.bias
 
@@ -122,6 +125,3 @@ class Attention(nn.Module):
         weights = graph.values.unsqueeze(1) * (scores - peak.index_select(0, rows)).exp()
         total = torch.zeros_like(receive).index_add(0, rows, weights)
         return weights / total.clamp(min=1e-16).index_select(0, rows)
-
-    def _drop(self, x: Tensor) -> Tensor:
-        return drop(x, self.dropout) if self.training and self.dropout > 0 else x

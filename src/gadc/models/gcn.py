@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import linear
 
-from gadc.heads import INITS, MLP, drop
+from gadc.dropout import dropped_linear
+from gadc.heads import INITS, MLP
 from gadc.models.base import GraphModel
 from gadc.operators import LinearOperator
 from gadc.validation import check_choice, check_count
@@ -76,8 +76,6 @@ class _Convolutions(nn.Module):
             if number > 0 and self.rectify:
                 x = torch.relu(x)
             dropout = self.dropout if number > 0 else self.input_dropout
-            if self.training and dropout > 0:
-                x = drop(x, dropout)
-            narrow = linear(x, layer.weight)  # type: ignore[arg-type]
+            narrow = dropped_linear(x, layer.weight, probability=dropout, training=self.training)  # type: ignore[arg-type]
             x = graph @ narrow + layer.bias  # type: ignore[operator]
         return x

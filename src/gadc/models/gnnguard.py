@@ -25,8 +25,8 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
+from gadc.dropout import drop
 from gadc.graph import adjacency, normalize
-from gadc.heads import drop
 from gadc.memo import remembered, remembering
 from gadc.models.base import Fitted, GraphModel
 from gadc.operators import LinearOperator

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from gadc.heads import drop
+from gadc.dropout import drop
 from gadc.models.base import GraphModel
 from gadc.models.hang_quad import Encoder
 from gadc.operators import LinearOperator

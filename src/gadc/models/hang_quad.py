@@ -19,8 +19,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from gadc.dropout import drop
 from gadc.graph import adjacency
-from gadc.heads import drop
 from gadc.models.base import GraphModel
 from gadc.operators import LinearOperator
 from gadc.validation import check_count

@@ -25,8 +25,8 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu, scaled_dot_product_attention
 from torch_geometric.data import Data
 
+from gadc.dropout import drop
 from gadc.graph import adjacency
-from gadc.heads import drop
 from gadc.models.base import Fitted, GraphModel
 from gadc.operators import LinearOperator
 from gadc.training import train

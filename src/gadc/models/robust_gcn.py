@@ -25,8 +25,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu
 
+from gadc.dropout import drop
 from gadc.graph import add_self_loops, adjacency, normalize
-from gadc.heads import drop
 from gadc.models.base import GraphModel
 from gadc.operators import LinearOperator
 from gadc.validation import check_number

@@ -30,8 +30,8 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from gadc.diffusion import polynomial, ppr
+from gadc.dropout import drop
 from gadc.graph import normalize
-from gadc.heads import drop
 from gadc.kernels import SparsePattern, sddmm
 from gadc.models.base import GraphModel
 from gadc.operators import LinearOperator
