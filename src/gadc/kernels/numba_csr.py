@@ -38,14 +38,14 @@ def spmm(
     """Out = scale · A dense + Σ weight · summand; total += weight · out: all in one pass over the rows."""
     shape = (pattern.num_rows, dense.shape[1])
     out = empty(shape, dense.dtype) if out is None else out
-    number = _numpy_type(dense)
+    number = number_type(dense)
     none = np.empty(0, number)
     (w1, first), (w2, second) = [(w, flat(h)) for w, h in plus] + [(0.0, none)] * (2 - len(plus))
     wt, sums = (0.0, none) if total is None else (total[0], total[1].view(-1).numpy())
     matrix = flat(pattern.row_ptr), flat(pattern.cols), flat(values)
     arguments = *matrix, flat(dense), dense.shape[1], number(scale)
     summands = first, number(w1), second, number(w2), out.view(-1).numpy(), sums, number(wt)
-    _over_rows(pattern, dense.shape[1], lambda start, stop: loops.spmm(*arguments, *summands, start, stop))
+    over_rows(pattern, dense.shape[1], lambda start, stop: loops.spmm(*arguments, *summands, start, stop))
     return out
 
 
@@ -55,7 +55,7 @@ def sddmm(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
     out = empty((pattern.nnz,), left.dtype)
     row_ptr, cols, result = flat(pattern.row_ptr), flat(pattern.cols), out.numpy()
     factors = flat(left), flat(right), left.shape[1]
-    _over_rows(pattern, left.shape[1], partial(loops.sddmm, row_ptr, cols, *factors, result, symmetric))
+    over_rows(pattern, left.shape[1], partial(loops.sddmm, row_ptr, cols, *factors, result, symmetric))
     if symmetric:
         bounds = ranges_of(row_ptr, torch.get_num_threads())
         run([partial(loops.mirror, row_ptr, cols, result, a, b) for a, b in bounds])
@@ -66,7 +66,7 @@ def row_sums(pattern: SparsePattern, values: Tensor) -> Tensor:
     """Sum of each row."""
     out = empty((pattern.num_rows,), values.dtype)
     arguments = flat(pattern.row_ptr), flat(values), out.numpy()
-    _over_rows(pattern, 1, partial(loops.row_sums, *arguments))
+    over_rows(pattern, 1, partial(loops.row_sums, *arguments))
     return out
 
 
@@ -75,7 +75,7 @@ def rescale(pattern: SparsePattern, values: Tensor, left: Tensor, right: Tensor)
     out = empty((pattern.nnz,), values.dtype)
     matrix = flat(pattern.row_ptr), flat(pattern.cols), flat(values)
     arguments = *matrix, flat(left), flat(right), out.numpy()
-    _over_rows(pattern, 1, partial(loops.rescale, *arguments))
+    over_rows(pattern, 1, partial(loops.rescale, *arguments))
     return out
 
 
@@ -89,7 +89,8 @@ def flat(tensor: Tensor) -> Any:
     return tensor.detach().reshape(-1).contiguous().numpy()
 
 
-def _numpy_type(tensor: Tensor) -> type[np.float32] | type[np.float64]:
+def number_type(tensor: Tensor) -> type[np.float32] | type[np.float64]:
+    """NumPy's name of what the tensor holds."""
     return np.float64 if tensor.dtype == torch.float64 else np.float32
 
 
@@ -99,7 +100,7 @@ def _same(left: Tensor, right: Tensor) -> bool:
     )
 
 
-def _over_rows(pattern: SparsePattern, columns: int, work: Callable[[int, int], object]) -> None:
+def over_rows(pattern: SparsePattern, columns: int, work: Callable[[int, int], object]) -> None:
     """Call `work(start, stop)` for ranges that cover all rows, in as many threads as torch uses."""
     size = (pattern.nnz + pattern.num_rows) * max(columns, 1)
     threads = min(torch.get_num_threads(), size // _MIN_WORK + 1)

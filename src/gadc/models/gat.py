@@ -17,11 +17,11 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import elu, leaky_relu
+from torch.nn.functional import elu
 
 from gadc.dropout import drop, dropped_linear
 from gadc.graph import add_self_loops, adjacency
-from gadc.kernels import spmm
+from gadc.kernels import edge_softmax, weighted_sums
 from gadc.models.base import GraphModel
 from gadc.operators import LinearOperator
 from gadc.validation import check_count, check_number
@@ -109,19 +109,8 @@ class Attention(nn.Module):
         _, heads, units = self.attention.shape
         mapped = dropped_linear(x, self.linear.weight, probability=self.dropout, training=self.training)
         mapped = mapped.view(-1, heads, units)
-        weights = self._weights(mapped, graph)
+        receive, send = torch.einsum("nhu,khu->knh", mapped, self.attention)
+        weights = edge_softmax(graph.pattern, graph.values, receive, send, SLOPE)
         if self.training and self.dropout > 0:
             weights = drop(weights, self.dropout)
-        out = [spmm(graph.pattern, weights[:, head], mapped[:, head].contiguous()) for head in range(heads)]
-        return torch.stack(out, 1) + self.bias
-
-    def _weights(self, mapped: Tensor, graph: LinearOperator) -> Tensor:
-        """α of each entry and head."""
-        rows, cols = graph.pattern.rows.long(), graph.pattern.cols.long()  # torch is slow at adding by int32
-        receive, send = (mapped * self.attention.unsqueeze(1)).sum(-1)
-        scores = leaky_relu(receive.index_select(0, rows) + send.index_select(0, cols), SLOPE)
-        # The largest of a row is taken off, which cancels in the quotient and keeps exp from overflowing.
-        peak = torch.segment_reduce(scores.detach(), "max", offsets=graph.pattern.row_ptr.long())
-        weights = graph.values.unsqueeze(1) * (scores - peak.index_select(0, rows)).exp()
-        total = torch.zeros_like(receive).index_add(0, rows, weights)
-        return weights / total.clamp(min=1e-16).index_select(0, rows)
+        return weighted_sums(graph.pattern, weights, mapped) + self.bias
