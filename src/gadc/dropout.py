@@ -108,6 +108,11 @@ def sharing_passes() -> Iterator[None]:
         _passes.reset(token)
 
 
+def drawn_ahead() -> bool:
+    """Whether an evaluation has drawn a mask that waits for its training step."""
+    return any(one.version is not None for one in (_passes.get() or {}).values())
+
+
 def _splits(x: Tensor, weight: Tensor, probability: float) -> bool:
     """Whether the products are worth their own loops, and can be made there."""
     if x.numel() < _VAST or x.requires_grad or x.dtype != torch.float32:

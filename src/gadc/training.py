@@ -23,7 +23,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from gadc.dropout import sharing_passes
+from gadc.checkpoints import Checkpoint, Progress, next_checkpoint
+from gadc.dropout import drawn_ahead, sharing_passes
 from gadc.validation import check_choice, check_count, check_number
 
 SELECTIONS = ("val-acc", "val-ranked", "val-loss", "val-last", "val-both", "window", "last")
@@ -91,6 +92,7 @@ def train(
     penalty: Callable[[], Tensor] | None = None,
     optimizer_type: type[torch.optim.Optimizer] = torch.optim.Adam,
     schedule: Callable[[int], float] | None = None,
+    resumable: bool = False,
 ) -> Trained:
     """Train `module` in place and leave it in evaluation mode with the weights of the chosen epoch.
 
@@ -105,6 +107,8 @@ def train(
         penalty: What is added to the loss of a step, called after `train_scores`.
         optimizer_type: Takes the parameters, `lr` and `weight_decay`.
         schedule: What the learning rate is multiplied by in a step, given its number from 0.
+        resumable: Whether the module, the optimiser and torch's random numbers are all its state, so that it
+            can be stored (`gadc.checkpoints`).
     """
     if settings.selection != "last" and not len(val_labels):
         raise ValueError(f"train: selection {settings.selection!r} needs validation nodes, got none.")
@@ -116,7 +120,10 @@ def train(
     scheduler = None if schedule is None else torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
     selection = _Selection(settings, module)
     losses: list[float] = []
-    for _ in range(settings.epochs):
+    checkpoint = next_checkpoint() if resumable else None
+    if checkpoint is not None:
+        losses = selection.resume(checkpoint, optimizer)
+    for _ in range(len(losses), settings.epochs):
         module.train()
         optimizer.zero_grad()
         loss = cross_entropy(train_scores(), train_labels)
@@ -127,11 +134,19 @@ def train(
         if scheduler is not None:
             scheduler.step()
         losses.append(loss.item())
+        before = torch.get_rng_state()
         if selection.ends(*_validate(module, val_scores, val_labels)):
             break
+        if checkpoint is not None and checkpoint.due():
+            # Where the evaluation drew for the step after it, that step draws the same from the state before.
+            random = before if drawn_ahead() else torch.get_rng_state()
+            selection.store(checkpoint, optimizer, losses, random)
     module.load_state_dict(selection.state)
     module.eval()
     return Trained(selection.epoch, selection.accuracy, selection.loss, losses, selection.accuracies)
+
+
+_FIGURES = ("epoch", "loss", "accuracy", "losses", "accuracies", "lowest", "highest", "idle")
 
 
 class _Selection:
@@ -144,6 +159,30 @@ class _Selection:
         self.losses: list[float] = []
         self.accuracies: list[float] = []
         self.lowest, self.highest, self.idle = math.inf, -math.inf, 0
+
+    def store(
+        self,
+        checkpoint: Checkpoint,
+        optimizer: torch.optim.Optimizer,
+        train_losses: list[float],
+        random: Tensor,
+    ) -> None:
+        """Put down how far training is."""
+        figures = {name: getattr(self, name) for name in _FIGURES}
+        progress = Progress({**figures, "train_losses": train_losses}, self.state, random)
+        checkpoint.save(self.module, optimizer, progress)
+
+    def resume(self, checkpoint: Checkpoint, optimizer: torch.optim.Optimizer) -> list[float]:
+        """Go on from what is stored, if anything is; the training losses up to there."""
+        progress = checkpoint.restore(self.module, optimizer)
+        if progress is None:
+            return []
+        for name in _FIGURES:
+            setattr(self, name, progress.figures[name])
+        self.state = progress.best
+        torch.set_rng_state(progress.random)
+        losses: list[float] = progress.figures["train_losses"]
+        return losses
 
     def ends(self, loss: float, accuracy: float) -> bool:
         """Whether training ends with this epoch, whose weights are kept if it is better."""

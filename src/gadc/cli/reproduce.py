@@ -30,6 +30,9 @@ def reproduce(
 ) -> None:
     """Reproduce tables of the paper, resumably, and print ours beside theirs.
 
+    Results are kept run by run; a long run that was cut off goes on from its last minute, whose state is
+    kept in the user cache.
+
     Example: gadc reproduce metattack --cells cora-0.25 --rows gadc-iv,mlp --jobs 2
     """
     from gadc.cli import reproduction

@@ -9,6 +9,7 @@ import time
 import traceback
 import warnings
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 import gadc.corruption
+from gadc.checkpoints import resumable
 from gadc.datasets import GENERATORS, load
+from gadc.datasets.sources import cache_folder
 from gadc.experiments.attacked import attacked_settings, under_attack
 from gadc.experiments.measures import MEASURES
 from gadc.experiments.results import Result, derive_seed, fingerprint
@@ -46,12 +49,18 @@ def run_once(table: Table, row: Row, cell: Cell, run: int) -> Result:
     result = _identity(table, row, cell, run)
     start = time.perf_counter()
     try:
-        result |= {"status": "ok", **_measure(table, row, cell, run, result["seed"])}
+        with resumable(_checkpoint_file(result)):
+            result |= {"status": "ok", **_measure(table, row, cell, run, result["seed"])}
     except Exception as error:  # whatever went wrong belongs to this run; the others go on
         where = traceback.extract_tb(error.__traceback__)[-1]
         message = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
         result |= {"status": "failed", "error": message}
     return result | {"seconds": round(time.perf_counter() - start, 3), "peak_mb": _peak_megabytes()}
+
+
+def _checkpoint_file(identity: Result) -> Path:
+    """Where an interrupted run is taken up, with the same settings and versions."""
+    return cache_folder() / "runs" / f"{fingerprint(identity)}.safetensors"
 
 
 def failed_run(table: Table, row: Row, cell: Cell, run: int, error: str) -> Result:

@@ -131,6 +131,7 @@ class HeadSettings(TrainedModel):
                 data.y[data.train_mask],
                 data.y[data.val_mask],
                 self._training(),
+                resumable=True,
             )
         return head, trained
 
@@ -245,6 +246,7 @@ class GraphModel(TrainedModel):
                 self._training(),
                 parameters=self.parameter_groups(module),
                 penalty=self.penalty(module),
+                resumable=True,
             )
 
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:

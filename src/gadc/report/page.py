@@ -13,8 +13,8 @@ _HEAD = """# Reproduction
 
 Generated from the stored runs in `results/` by `gadc report results --docs docs/reproduction.md`; a test
 checks that it matches them. Every run can be repeated alone (`gadc reproduce TABLE --rows R --cells C --runs
-N`) and gives the same figure on the same processor; on another one rounding differs, and training can make
-more of it.
+N`) from the same random numbers. Its figure is the same but for rounding, which differs between processors
+and between versions of the code that sum in another order, and of which training can make more.
 """
 
 
