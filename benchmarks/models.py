@@ -40,7 +40,7 @@ from gadc.models.airgnn import shrink_rows
 from gadc.training import Training, train
 
 REPEATS, EPOCHS = 3, 8
-# Graph, noise, split, repeats, models (all where none is named). The last has 125 million features without zeros.
+# Graph, noise, split, repeats, models (all where none is named). The last graph has 125 million features.
 GRAPHS: list[tuple[str, float, dict[str, object], int, tuple[str, ...]]] = [
     ("cora", 0.1, {}, REPEATS, ()),
     ("pubmed", 0.01, {}, REPEATS, ()),
