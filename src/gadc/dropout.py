@@ -70,19 +70,7 @@ def dropped_linear(
     passes = _passes.get()
     if isinstance(x, SparseFeatures) or passes is None or not _splits(x, weight, probability):
         return linear(drop(x, probability) if training and probability > 0 else x, weight, bias)  # type: ignore[arg-type]
-    last = passes.get(id(weight))
-    last = last if last is not None and last.x is x else None
-    if training:
-        ready = (
-            last if last is not None and last.version == weight._version else _split(x, weight, probability)
-        )
-        passes[id(weight)] = replace(ready, version=None)  # a mask serves one step
-        out: Tensor = _Kept.apply(weight, ready, 1 / (1 - probability))  # type: ignore[no-untyped-call]
-    elif last is not None and not torch.is_grad_enabled():
-        passes[id(weight)] = ready = _split(x, weight, probability)
-        out = ready.product.kept + ready.product.rest
-    else:
-        return linear(x, weight, bias)
+    out = (_step if training else _evaluation)(passes, x, weight, probability)
     return out if bias is None else out + bias
 
 
@@ -111,6 +99,25 @@ def sharing_passes() -> Iterator[None]:
 def drawn_ahead() -> bool:
     """Whether an evaluation has drawn a mask that waits for its training step."""
     return any(one.version is not None for one in (_passes.get() or {}).values())
+
+
+def _step(passes: dict[int, _Pass], x: Tensor, weight: Tensor, probability: float) -> Tensor:
+    """drop(x) Wᵀ, by the mask and the product of the evaluation before it, where that had the same weights."""
+    ready = passes.get(id(weight))
+    if ready is None or ready.x is not x or ready.version != weight._version:
+        ready = _split(x, weight, probability)
+    passes[id(weight)] = replace(ready, version=None)  # a mask serves one step
+    out: Tensor = _Kept.apply(weight, ready, 1 / (1 - probability))  # type: ignore[no-untyped-call]
+    return out
+
+
+def _evaluation(passes: dict[int, _Pass], x: Tensor, weight: Tensor, probability: float) -> Tensor:
+    """The map x Wᵀ, in two parts where the features are those that training steps are made on."""
+    last = passes.get(id(weight))
+    if last is None or last.x is not x or torch.is_grad_enabled():
+        return linear(x, weight)
+    passes[id(weight)] = ready = _split(x, weight, probability)
+    return ready.product.kept + ready.product.rest
 
 
 def _splits(x: Tensor, weight: Tensor, probability: float) -> bool:
