@@ -102,7 +102,7 @@ def drawn_ahead() -> bool:
 
 
 def _step(passes: dict[int, _Pass], x: Tensor, weight: Tensor, probability: float) -> Tensor:
-    """drop(x) Wᵀ, by the mask and the product of the evaluation before it, where that had the same weights."""
+    """drop(x) Wᵀ, by the mask and product of the evaluation before it, where that had the same weights."""
     ready = passes.get(id(weight))
     if ready is None or ready.x is not x or ready.version != weight._version:
         ready = _split(x, weight, probability)
