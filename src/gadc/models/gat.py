@@ -109,7 +109,7 @@ class Attention(nn.Module):
         _, heads, units = self.attention.shape
         mapped = dropped_linear(x, self.linear.weight, probability=self.dropout, training=self.training)
         mapped = mapped.view(-1, heads, units)
-        receive, send = torch.einsum("nhu,khu->knh", mapped, self.attention)
+        receive, send = torch.einsum("nhu,khu->knh", mapped, self.attention).contiguous()
         weights = edge_softmax(graph.pattern, graph.values, receive, send, SLOPE)
         if self.training and self.dropout > 0:
             weights = drop(weights, self.dropout)
