@@ -107,6 +107,13 @@ def test_each_training_of_a_block_has_its_own_state(path):
     assert (whole, left) == (12, 7)
 
 
+def test_a_place_that_cannot_be_written_costs_no_training(tmp_path):
+    expected = _train()[1]
+    (tmp_path / "file").write_text("in the way of a folder")
+    with resumable(tmp_path / "file" / "training.safetensors"):
+        assert _train()[1] == expected
+
+
 @pytest.mark.parametrize("damage", ["cut short", "another kind", "another module"])
 def test_a_file_that_does_not_fit_is_passed_over(path, damage):
     expected = _train()[1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,10 +66,11 @@ class Checkpoint:
         parts = {"module": module.state_dict(), "best": progress.best, "optimizer": moments}
         arrays = {f"{part}/{name}": value for part, named in parts.items() for name, value in named.items()}
         arrays["random"] = progress.random
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         settings = {"number": self.number, "figures": progress.figures}
         found = {name: value.detach().cpu().numpy() for name, value in arrays.items()}
-        persistence.write(self.path, KIND, settings, found)
+        with suppress(OSError):  # a full or read-only disk costs the state, not the training
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            persistence.write(self.path, KIND, settings, found)
         self.stored = time.monotonic()
 
     def restore(self, module: nn.Module, optimizer: torch.optim.Optimizer) -> Progress | None:
@@ -78,7 +79,7 @@ class Checkpoint:
             return None
         try:
             settings, arrays = persistence.read(self.path, KIND)
-        except ValueError:  # damaged, or of another version: the training starts anew
+        except (OSError, ValueError):  # not readable, damaged, of another version: it starts anew
             return None
         parts: dict[str, dict[str, Tensor]] = {"module": {}, "best": {}, "optimizer": {}, "random": {}}
         for name, array in arrays.items():
@@ -120,7 +121,8 @@ def resumable(path: Path) -> Iterator[None]:
     token = _block.set(_Block(path))
     try:
         yield
-        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.unlink()
     finally:
         _block.reset(token)
 
