@@ -70,3 +70,17 @@ def test_gradients_reach_features_within_the_block():
         T = gadc.transition(x, graph.edge_index, graph.edge_weight, variant="IV")
         [slope] = torch.autograd.grad(T.to_dense().sum(), x)
     assert float(slope.abs().max()) > 0
+
+
+def test_gradients_of_products_follow_the_graph_and_its_values():
+    x = torch.randn(40, 2, dtype=torch.float64, requires_grad=True)
+    with remembering():
+        for seed in range(3):
+            graph = random_graph(40, 60, 3, seed=seed, weighted=True)
+            T = gadc.transition(graph.x, graph.edge_index, graph.edge_weight, variant="plain", norm="rw")
+            for _ in range(2):
+                expected = T.to_dense()[0].unsqueeze(1).expand(40, 2)
+                for _ in range(2):
+                    [slope] = torch.autograd.grad((T @ x)[0].sum(), x)
+                    assert torch.allclose(slope, expected)
+                T.values.mul_(2)

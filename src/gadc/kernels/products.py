@@ -21,6 +21,7 @@ from torch import Tensor
 from gadc.kernels import dense_blocks, torch_csr
 from gadc.kernels.backend import uses_numba
 from gadc.kernels.pattern import SparsePattern
+from gadc.memo import remembered
 
 
 class _SpMM(torch.autograd.Function):
@@ -144,7 +145,9 @@ def _product_transposed(pattern: SparsePattern, values: Tensor, dense: Tensor) -
     if dense_blocks.pays(pattern, dense.shape[1]):
         return dense_blocks.spmm_transposed(pattern, values, dense)
     transposed, order = pattern.transposed
-    return _product(transposed, values[order], dense)
+    # For a few columns, bringing the values into order takes longer than the product.
+    turned = remembered("turned", (values, order), lambda: values[order])
+    return _product(transposed, turned, dense)
 
 
 def _sampled(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
