@@ -50,35 +50,6 @@ def _add_entries(row: Any, word: Any, flat: Array, first: Any, step: Any, rows: 
 _add = _part(_add_entries)
 
 
-def _add_to_two(
-    sums: Array,
-    ones: tuple[Any, Any],
-    words: tuple[Any, Any],
-    places: tuple[Any, Any],
-    flat: Array,
-    step: Any,
-    rows: Array,
-    base: Any,
-) -> None:
-    """Do so for two rows of `sums`, side by side: an addition to one need not wait for that to the other.
-
-    Where both are the same row, the second word is 0.
-    """
-    (i, j), (word, other_word), (first, other_first) = ones, words, places
-    row, other = load(sums, i), load(sums, j)
-    while word != _U(0) and other_word != _U(0):
-        bit, other_bit = lowest(word), lowest(other_word)
-        word &= word - _U(1)
-        other_word &= other_word - _U(1)
-        row = plus(row, flat[first + bit * step], rows, base + bit)
-        other = plus(other, flat[other_first + other_bit * step], rows, base + other_bit)
-    store(sums, j, _add(other, other_word, flat, other_first, step, rows, base))
-    store(sums, i, _add(row, word, flat, first, step, rows, base))
-
-
-_add_two = _part(_add_to_two)
-
-
 def _split(
     flat: Array, columns: Any, mask: Array, weight: Array, kept: Array, rest: Array, start: int, stop: int
 ) -> None:
@@ -86,23 +57,16 @@ def _split(
     count, columns, last = _U(_BITS), _U(columns), _U(stop)
     words = (columns + count - _U(1)) // count
     for first in range(_U(start), last, count):
-        end = min(first + count, last)
         for word in range(words):
             low = word * count
-            there = ~_U(0) >> (count - min(count, columns - low))
-            ahead = min(count, columns - low - count) if word + _U(1) < words else _U(0)
-            for i in range(first, end, _U(2)):
-                j = min(i + _U(1), end - _U(1))
-                other_there = there if j > i else _U(0)  # the last of an odd number has no other
-                places = (i * columns + low, j * columns + low)
-                if ahead > _U(0):
-                    _fetch(flat, places[0] + count, ahead)
-                    _fetch(flat, places[1] + count, ahead)
-                bits, other_bits = mask[i * words + word], mask[j * words + word]
-                both = (bits & there, other_bits & other_there)
-                _add_two(kept, (i, j), both, places, flat, _U(1), weight, low)
-                both = (~bits & there, ~other_bits & other_there)
-                _add_two(rest, (i, j), both, places, flat, _U(1), weight, low)
+            width = min(count, columns - low)
+            there = ~_U(0) >> (count - width)
+            for i in range(first, min(first + count, last)):
+                place, bits = i * columns + low, mask[i * words + word]
+                if word + _U(1) < words:
+                    _fetch(flat, place + count, min(count, columns - low - count))
+                store(kept, i, _add(load(kept, i), bits & there, flat, place, _U(1), weight, low))
+                store(rest, i, _add(load(rest, i), ~bits & there, flat, place, _U(1), weight, low))
 
 
 def _transpose(block: Array) -> None:
