@@ -25,7 +25,6 @@ from torch.nn.functional import cross_entropy
 
 from gadc.checkpoints import Checkpoint, Progress, next_checkpoint
 from gadc.dropout import drawn_ahead, sharing_passes
-from gadc.memo import remembering
 from gadc.validation import check_choice, check_count, check_number
 
 SELECTIONS = ("val-acc", "val-ranked", "val-loss", "val-last", "val-both", "window", "last")
@@ -81,7 +80,6 @@ def accuracy(scores: Tensor, labels: Tensor) -> float:
 
 
 @sharing_passes()
-@remembering()
 def train(
     module: nn.Module,
     train_scores: Callable[[], Tensor],

@@ -13,6 +13,7 @@ from torch.nn.functional import linear
 from torch_geometric.data import Data
 
 from gadc.heads import MLP, build_head
+from gadc.memo import remembering
 from gadc.models.receptive_field import receptive_field
 from gadc.operators import LinearOperator
 from gadc.rows import NORMALIZATIONS, normalize_rows
@@ -228,6 +229,7 @@ class GraphModel(TrainedModel):
         field = receptive_field(asked, features, graph, self.hops)
         return lambda: cast("Tensor", module(field.features, field.graph)[field.asked])
 
+    @remembering()
     def fit(self, data: Data, *, seed: int = 0) -> Fitted:
         """Train on what of the graph the labels depend on; torch's global randomness is left as it was."""
         with torch.no_grad():

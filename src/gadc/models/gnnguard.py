@@ -23,12 +23,11 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.data import Data
 
 from gadc.dropout import drop
 from gadc.graph import adjacency, normalize
-from gadc.memo import remembered, remembering
-from gadc.models.base import Fitted, GraphModel
+from gadc.memo import remembered
+from gadc.models.base import GraphModel
 from gadc.operators import LinearOperator
 from gadc.similarity import edge_cosines
 from gadc.validation import check_count, check_number
@@ -67,11 +66,6 @@ class GNNGuard(GraphModel):
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
         """A, with the diagonal that α fills."""
         return adjacency(edge_index, edge_weight, len(x), dtype=x.dtype, owner="GNNGuard")
-
-    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
-        """Train the layers; the guard of the features themselves is made once."""
-        with remembering():
-            return super().fit(data, seed=seed)
 
 
 class Guard(NamedTuple):
