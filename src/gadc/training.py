@@ -118,22 +118,18 @@ def train(
         weight_decay=settings.weight_decay,
     )
     scheduler = None if schedule is None else torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
+
+    def loss() -> Tensor:
+        fit = cross_entropy(train_scores(), train_labels)
+        return fit if penalty is None else fit + penalty()
+
     selection = _Selection(settings, module)
     losses: list[float] = []
     checkpoint = next_checkpoint() if resumable else None
     if checkpoint is not None:
         losses = selection.resume(checkpoint, optimizer)
     for _ in range(len(losses), settings.epochs):
-        module.train()
-        optimizer.zero_grad()
-        loss = cross_entropy(train_scores(), train_labels)
-        if penalty is not None:
-            loss = loss + penalty()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        if scheduler is not None:
-            scheduler.step()
-        losses.append(loss.item())
+        losses.append(_step(module, loss, optimizer, scheduler))
         before = torch.get_rng_state()
         if selection.ends(*_validate(module, val_scores, val_labels)):
             break
@@ -144,6 +140,23 @@ def train(
     module.load_state_dict(selection.state)
     module.eval()
     return Trained(selection.epoch, selection.accuracy, selection.loss, losses, selection.accuracies)
+
+
+def _step(
+    module: nn.Module,
+    loss: Callable[[], Tensor],
+    optimizer: torch.optim.Optimizer,
+    scheduler: torch.optim.lr_scheduler.LRScheduler | None,
+) -> float:
+    """One step of the optimiser; the loss that it was taken at."""
+    module.train()
+    optimizer.zero_grad()
+    value = loss()
+    value.backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+    if scheduler is not None:
+        scheduler.step()
+    return value.item()
 
 
 _FIGURES = ("epoch", "loss", "accuracy", "losses", "accuracies", "lowest", "highest", "idle")
