@@ -87,6 +87,14 @@ def test_names_are_unique_and_refer_to_cells(table: Table) -> None:
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_notes_are_whole_sentences(table: Table) -> None:
+    assert table.notes
+    for note in table.notes:
+        assert len(note.split()) > 3
+        assert note.endswith(".")
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 def test_cells_that_are_the_same_as_another_tables_are_found_there(table: Table) -> None:
     for row in table.rows:
         for name in row.same_as:

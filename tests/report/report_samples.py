@@ -20,7 +20,8 @@ def noise_table(**changes):
         Row(name="gadc-ii", label="GADC (II)", model="gadc", published=published),
         Row(name="mlp", label="MLP_1 & ε|", model="mlp", companion=True),
     )
-    about = {"title": "Noise", "source": "Table 3", "notes": "New noise in each run.", "runs": 100}
+    notes = ("New noise in each run.", "Rows by their sums.")
+    about = {"title": "Noise", "source": "Table 3", "notes": notes, "runs": 100}
     return Table(name="gaussian", cells=cells, rows=rows, **{**about, **changes})
 
 

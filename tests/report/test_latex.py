@@ -40,6 +40,12 @@ def test_entries_and_colours():
     assert r"\textcolor{worse}{$\times$ $-$17.4" in worse
 
 
+def test_notes_are_a_list():
+    listed = "\\begin{itemize}\n\\item New noise in each run.\n\\item Rows by their sums.\n\\end{itemize}"
+    assert listed in document_of(noise_table(), [])
+    assert "itemize" not in document_of(noise_table(notes=()), [])
+
+
 def test_wide_grids_go_on_below():
     rows = tuple(Row(name=f"r{i}", label=f"R{i}", model="gadc") for i in range(9))
     cells = tuple(Cell(name=f"c{i}", data={}) for i in range(9))

@@ -9,7 +9,10 @@ from gadc.report import markdown_tables
 EXPECTED = """\
 ## Noise
 
-`gaussian`, Table 3. New noise in each run.
+`gaussian`, Table 3.
+
+- New noise in each run.
+- Rows by their sums.
 
 2 figures beside the paper's (1 ✓, 1 ✗); 1 ours only; 1 not run (—); 1 of ours with fewer than the \
 paper's 100 runs; 3 failed runs.
@@ -38,5 +41,5 @@ def test_cells_go_down_where_there_are_fewer_models():
 
 
 def test_no_results_is_said():
-    text = markdown_tables(noise_table(notes=""), [])
+    text = markdown_tables(noise_table(notes=()), [])
     assert text == "## Noise\n\n`gaussian`, Table 3.\n\nNo results, and no published figures.\n"

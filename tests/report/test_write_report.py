@@ -86,6 +86,11 @@ def test_page_shows_entries_escaped_and_toned(page):
     assert '<div class="gap">✗ +4.0, +8.6 SE</div>' in page
 
 
+def test_notes_are_a_list_where_there_are_any(page):
+    assert "<li>New noise in each run.</li><li>Rows by their sums.</li>" in page
+    assert page.count("<ul") == 1  # the second table has none
+
+
 def test_tables_can_be_sorted(page):
     assert page.count("<table data-sortable>") == 2
     assert '<td class="even" data-sort="77.2">' in page

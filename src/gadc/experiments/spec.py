@@ -100,7 +100,7 @@ class Table:
         runs: The paper's number of runs.
         cells: Its columns.
         rows: Its lines.
-        notes: What a reader should know of the protocol.
+        notes: What a reader should know of the protocol and of figures that differ.
         unit: What the figures are.
         tolerance: How far from the published mean is still a match, if its standard deviation is smaller.
         ahead: Whether the aim is to reach or pass the published figures, not to match them.
@@ -112,7 +112,7 @@ class Table:
     runs: int
     cells: tuple[Cell, ...]
     rows: tuple[Row, ...]
-    notes: str = ""
+    notes: tuple[str, ...] = ()
     unit: str = "test accuracy, %"
     tolerance: float = 1.0
     ahead: bool = False
@@ -181,7 +181,8 @@ def parse_table(name: str, content: dict[str, Any]) -> Table:
     content = dict(content)
     cells = tuple(Cell(**cell) for cell in content.pop("cells"))
     rows = tuple(_parse_row(row) for row in content.pop("rows"))
-    return Table(name=name, cells=cells, rows=rows, **content)
+    notes = tuple(content.pop("notes", ()))
+    return Table(name=name, cells=cells, rows=rows, notes=notes, **content)
 
 
 def _parse_row(row: dict[str, Any]) -> Row:

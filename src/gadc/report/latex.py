@@ -71,8 +71,11 @@ def _colours() -> str:
 
 def _section(section: Section) -> str:
     table = section.table
-    about = f"{escape(table.source)}. {escape(table.notes)}".strip()
-    parts = [rf"\subsection*{{{escape(table.title)}}}", about, escape(tally(table, section.summaries))]
+    parts = [rf"\subsection*{{{escape(table.title)}}}", f"{escape(table.source)}."]
+    if table.notes:
+        items = [rf"\item {escape(note)}" for note in table.notes]
+        parts.append("\n".join([r"\begin{itemize}", *items, r"\end{itemize}"]))
+    parts.append(escape(tally(table, section.summaries)))
     if section.summaries:
         parts += _tabulars(lay_out(table, section.summaries))
     plots = [rf"\includegraphics[width=.48\linewidth]{{plots/{plot.name}.png}}" for plot in section.plots]

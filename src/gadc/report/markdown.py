@@ -15,7 +15,8 @@ def markdown_tables(table: Table, summaries: Sequence[Summary]) -> str:
     """Heading, source, notes and all figures of a table; the same input always gives the same text."""
     about = [
         f"## {table.title}",
-        f"`{table.name}`, {table.source}. {table.notes}".strip(),
+        f"`{table.name}`, {table.source}.",
+        *(["\n".join(f"- {note}" for note in table.notes)] if table.notes else []),
         tally(table, summaries),
     ]
     if not summaries:
