@@ -149,11 +149,12 @@ def test_error_analysis_of_the_paper():
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("lam", "below"), [(1.0, 18366.106), (32.0, 45975.6)])
-def test_exact_minimum_on_cora(lam: float, below: float):
+@pytest.mark.parametrize(
+    ("lam", "tol", "below"),
+    [(1.0, 1e-4, 18366.106), (32.0, 1e-3, 45975.6)],  # the first figure asks for more than 1e-3 gives
+)
+def test_exact_minimum_on_cora(lam: float, tol: float, below: float):
     data = _cora()
-    solution = gadc.minimize_agsd(data.x, data.edge_index, lam=lam, eps=1.0, tol=1e-3)
-    assert solution.gradient_norm <= 1e-3 * data.x.norm()
-    if lam == 1.0:  # the published figure asks for more than the gradient does
-        solution = gadc.minimize_agsd(data.x, data.edge_index, lam=lam, eps=1.0, tol=1e-4)
+    solution = gadc.minimize_agsd(data.x, data.edge_index, lam=lam, eps=1.0, tol=tol)
+    assert solution.gradient_norm <= tol * data.x.norm()
     assert solution.objective <= below
