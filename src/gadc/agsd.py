@@ -54,24 +54,12 @@ class AGSDProblem:
         return self.objective(F, curved, gram), 2 * math.sqrt(dot(half, half))
 
     def start(self) -> Tensor:
-        """The closed-form GADC solution (II), times the s that minimises q(sF)."""
-        norm = float(torch.linalg.matrix_norm(self.x.T @ self.x))
-        if norm == 0:
-            return torch.zeros_like(self.x)
-        operator = self.plain.add_low_rank(-self.eps / norm * self.x, self.x)
-        closed_form = polynomial(operator, self.x, neumann(self.lam, 16))
-        # Where the series diverges its sum may be useless, even infinite: then the features are the better
-        # start.
-        return min(map(self._rescale, (closed_form, self.x)), key=lambda pair: pair[0])[1]
-
-    def _rescale(self, F: Tensor) -> tuple[float, Tensor]:
-        """min_s q(sF) - ‖X‖² and its sF: every term of q is linear or quadratic in s."""
+        """The features diffused by Â, which costs sparse products only, times the s that minimises q(sF)."""
+        F = polynomial(self.plain, self.x, neumann(self.lam, 16))
         gram = F.T @ F
+        # Every term of q(sF) is linear or quadratic in s.
         quadratic = dot(F, self.curve(F)) + self.lam * self.eps * math.sqrt(dot(gram, gram))
-        linear = dot(F, self.x)
-        if not np.isfinite(quadratic):
-            return float("inf"), F
-        return -(linear**2) / quadratic, F * (linear / quadratic)
+        return F * (dot(F, self.x) / quadratic) if quadratic > 0 else F
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def minimize_agsd(
 ) -> AGSDSolution:
     """The exact minimiser of AGSD, matrix-free and in O(nd) memory.
 
-    Conjugate gradients (Polak-Ribière+) from the closed-form GADC solution. Along a line, q is a quadratic
+    Conjugate gradients (Polak-Ribière+) from the plainly diffused features. Along a line, q is a quadratic
     plus the root of a quartic whose coefficients are a few inner products of d × d matrices, so each line
     search is exact and costs nothing beside the products: q falls with every step, whatever λ and ε.
 
