@@ -126,6 +126,19 @@ def test_objective_refuses_another_shape():
         gadc.agsd_objective(torch.ones(2, 2), torch.ones(2, 1), torch.tensor([[0], [1]]), lam=1.0, eps=1.0)
 
 
+@pytest.mark.parametrize("scale", [2.0**-80, 2.0**40, 2.0**80])
+def test_the_unit_of_the_features_does_not_matter(scale):
+    """Fourth powers of such entries do not fit into single precision."""
+    graph = random_graph(20, 40, 4)
+    x, edges = graph.x.float(), graph.edge_index
+    usual, other = (gadc.minimize_agsd(features, edges, lam=32.0) for features in (x, x * scale))
+    assert usual.converged
+    assert other.converged
+    assert torch.equal(other.F, usual.F * scale)
+    assert other.objective == pytest.approx(usual.objective * scale**2)
+    assert other.error_bound == pytest.approx(usual.error_bound * scale)
+
+
 def _cora():
     from gadc.datasets import load
 

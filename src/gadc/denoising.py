@@ -11,6 +11,7 @@ F*‖_F <= ‖∇q(F)‖_F / 2 for every F.
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass, field
 
@@ -134,13 +135,18 @@ def minimize_agsd(
     max_iter = check_count("minimize_agsd", max_iter, "max_iter")
     with torch.no_grad():
         plain = Plain(self_loops=self_loops)(x, edge_index, edge_weight).detach()
+        # The minimiser of c X is c F*: entries near 1 keep fourth powers of vast and of tiny ones in range,
+        # and a power of two rounds nothing.
+        scale = 2.0 ** math.frexp(float(x.abs().max()))[1] if x.numel() else 1.0
+        x = x / scale
         # F* = (...)^-1 X has its rows in the row space of X, so wide features are solved within that space.
         basis = torch.linalg.qr(x.T).Q if x.shape[1] > x.shape[0] else None
         problem = AGSDProblem(plain, x if basis is None else x @ basis, lam, eps)
         target = tol * float(x.norm())
         F, history = descend(problem, target, max_iter, progress)
         objective, gradient_norm = problem.evaluate(F)
-        F = F if basis is None else F @ basis.T
+        F = scale * (F if basis is None else F @ basis.T)
+    gradient_norm, target = scale * gradient_norm, scale * target
     converged = gradient_norm <= target
     if not converged:
         warnings.warn(
@@ -149,4 +155,5 @@ def minimize_agsd(
             NotConvergedWarning,
             stacklevel=2,
         )
+    objective, *history = (scale**2 * value for value in (objective, *history))
     return AGSDSolution(F, objective, gradient_norm, gradient_norm / 2, len(history) - 1, converged, history)
