@@ -138,3 +138,24 @@ def test_a_transition_object_and_a_users_own():
 def test_bad_settings(settings: dict, message: str):
     with pytest.raises(ValueError, match=message):
         gadc.transition(torch.ones(2, 1), torch.tensor([[0], [1]]), **settings)
+
+
+@pytest.mark.parametrize("scale", [2.0**-40, 2.0**30, 2.0**60])
+@pytest.mark.parametrize(
+    "settings", [{"variant": "II"}, {"variant": "III"}, {"variant": "III", "phi_norm": "edges"}]
+)
+def test_the_unit_of_the_features_does_not_matter(settings, scale):
+    """Fourth powers of such entries do not fit into single precision: then Φ was 0, or 0/0."""
+    graph = random_graph(12, 20, 4)
+    x, edges = graph.x.float(), graph.edge_index
+    expected = gadc.transition(x, edges, **settings).to_dense()
+    assert not torch.allclose(expected, gadc.transition(x, edges, variant="plain").to_dense())
+    torch.testing.assert_close(gadc.transition(x * scale, edges, **settings).to_dense(), expected)
+
+
+@pytest.mark.parametrize("scale", [2.0**-80, 2.0**80])
+@pytest.mark.parametrize("variant", ["II", "III"])
+def test_features_out_of_range_are_refused(variant, scale):
+    graph = random_graph(12, 20, 4)
+    with pytest.raises(ValueError, match=r"must fit into the type of x, torch.float32, got (0.0|inf|nan)"):
+        gadc.transition(graph.x.float() * scale, graph.edge_index, variant=variant)

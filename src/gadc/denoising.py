@@ -137,7 +137,7 @@ def minimize_agsd(
         plain = Plain(self_loops=self_loops)(x, edge_index, edge_weight).detach()
         # The minimiser of c X is c F*: entries near 1 keep fourth powers of vast and of tiny ones in range,
         # and a power of two rounds nothing.
-        scale = 2.0 ** math.frexp(float(x.abs().max()))[1] if x.numel() else 1.0
+        scale = 2.0 ** (math.frexp(float(x.abs().max()))[1] - 1) if x.numel() else 1.0
         x = x / scale
         # F* = (...)^-1 X has its rows in the row space of X, so wide features are solved within that space.
         basis = torch.linalg.qr(x.T).Q if x.shape[1] > x.shape[0] else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import torch
@@ -34,7 +35,21 @@ def _cosines(x: Tensor, pattern: SparsePattern) -> Tensor:
 def gram_norm(x: Tensor, *, owner: str = "gram_norm") -> Tensor:
     """‖X Xᵀ‖_F, from the smaller of X Xᵀ and Xᵀ X."""
     gram = x.T @ x if x.shape[0] >= x.shape[1] else x @ x.T
-    norm: Tensor = torch.linalg.matrix_norm(gram)
-    if norm == 0:
+    norm = frobenius_norm(gram)
+    if norm == 0 and not x.any():
         raise ValueError(f"{owner}: all features in x are zero, so Φ = X Xᵀ / ‖X Xᵀ‖_F is 0/0.")
+    if norm == 0 or not norm.isfinite():
+        raise ValueError(
+            f"{owner}: ‖X Xᵀ‖_F must fit into the type of x, {x.dtype}, got {float(norm)}, with entries of x "
+            f"up to {float(x.detach().abs().max()):.3g}; bring x to a usual scale, or pass float64."
+        )
+    return norm
+
+
+def frobenius_norm(values: Tensor) -> Tensor:
+    """‖values‖_F, also where the squares of the entries do not fit into their type."""
+    top = float(values.detach().abs().max()) if values.numel() else 0.0
+    # A power of two rounds nothing, so that usual values have their usual norm to the last bit.
+    unit = 2.0 ** (math.frexp(top)[1] - 1) if 0 < top < math.inf else 1.0
+    norm: Tensor = unit * torch.linalg.vector_norm(values / unit)
     return norm

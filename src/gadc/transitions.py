@@ -26,7 +26,7 @@ from gadc.kernels import sddmm
 from gadc.memo import remembered
 from gadc.nearest import merged, nearest
 from gadc.operators import LinearOperator
-from gadc.similarity import edge_cosines
+from gadc.similarity import edge_cosines, frobenius_norm
 from gadc.similarity import gram_norm as gram_norm  # others find it here
 from gadc.validation import check_choice, check_count, check_features, check_number
 
@@ -167,14 +167,14 @@ class EdgeGram(Plain):
         scale = self.eps / self._phi_norm(x, products)
         operator = replace(plain, values=plain.values - scale * products, bounds=None)
         # ‖Φ‖₂ <= ‖Φ‖_F. On large graphs that is small, and then as good as an estimate of the spectrum.
-        shift = 1.001 * float(scale.detach() * products.detach().norm())  # the sum is rounded
+        shift = 1.001 * float(scale.detach() * frobenius_norm(products.detach()))  # the sum is rounded
         known = plain.symmetric and plain.bounds is not None and shift <= _SMALL_SHIFT
         return replace(operator, bounds=(-1.0 - shift, 1.0 + shift)) if known else operator
 
     def _phi_norm(self, x: Tensor, products: Tensor) -> Tensor:
         if self.phi_norm == "gram":
             return gram_norm(x, owner=type(self).__name__)
-        norm = products.norm()
+        norm = frobenius_norm(products)
         # Without edges, or with orthogonal neighbours only, Φ is the zero matrix rather than 0/0.
         return norm if norm > 0 else torch.ones_like(norm)
 
