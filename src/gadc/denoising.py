@@ -155,5 +155,5 @@ def minimize_agsd(
             NotConvergedWarning,
             stacklevel=2,
         )
-    objective, *history = (scale**2 * value for value in (objective, *history))
+    objective, *history = (scale * (scale * value) for value in (objective, *history))
     return AGSDSolution(F, objective, gradient_norm, gradient_norm / 2, len(history) - 1, converged, history)
