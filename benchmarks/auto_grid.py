@@ -21,9 +21,9 @@ from rich.table import Table
 from torch import Tensor
 
 import gadc
-from gadc.auto.sweep import sweep, sweep_gram
-from gadc.corruption import corruption
 from gadc.datasets import load
+from gadc.models.auto._sweep import sweep, sweep_gram
+from gadc.transforms._corruption import corruption
 
 LAMS, STEPS, RADII = (1.0, 8.0, 32.0, 128.0), (2, 4, 8, 16), (0.1, 0.5, 1.0, 2.0)
 GRID = [(lam, k) for lam in LAMS for k in STEPS]

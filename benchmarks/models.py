@@ -33,11 +33,11 @@ from torch_geometric.data import Data
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 from torch_geometric.utils import degree
 
-from gadc.corruption import corruption
 from gadc.datasets import load
 from gadc.models import make_model
-from gadc.models.airgnn import shrink_rows
-from gadc.training import Training, train
+from gadc.models._airgnn import shrink_rows
+from gadc.models._training.loop import Training, train
+from gadc.transforms._corruption import corruption
 
 REPEATS, EPOCHS = 3, 8
 # Graph, noise, split, repeats, models (all where none is named). The last graph has 125 million features.

@@ -6,16 +6,16 @@ import warnings
 from collections.abc import Callable
 
 import torch
+from gadc.linear_heads import train_linear_heads
 from side_by_side import Line, Setup, apart, once, peak_gigabytes, seconds
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 import gadc
-from gadc.corruption import corruption
 from gadc.datasets import load
-from gadc.linear_heads import train_linear_heads
-from gadc.rows import NearZeroRowSumWarning, normalize_rows
-from gadc.training import Training
+from gadc.diffusion._normalization import NearZeroRowSumWarning, normalize_rows
+from gadc.models._training.loop import Training
+from gadc.transforms._corruption import corruption
 
 STEPS = 16
 

@@ -23,12 +23,12 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch_geometric.data import Data
 
-from gadc.experiments.run import prepare
-from gadc.experiments.spec import load_table
+from gadc.diffusion._normalization import normalize_rows
+from gadc.diffusion._transitions import Plain
+from gadc.experiments._run import prepare
+from gadc.experiments._spec import load_table
 from gadc.models import make_model
-from gadc.rows import normalize_rows
-from gadc.training import accuracy
-from gadc.transitions import Plain
+from gadc.models._training.loop import accuracy
 
 CELLS = ("cora-0.1", "cora-0.5", "citeseer-0.4", "pubmed-0.05")
 

@@ -20,9 +20,11 @@ from torch_geometric.transforms import GDC
 from torch_geometric.utils import spmm as pyg_spmm
 
 import gadc
-from gadc.datasets.power_law import power_law
-from gadc.kernels import SparsePattern, dense_blocks, torch_csr
+from gadc.datasets.synthetic._power_law import power_law
 from gadc.operators import LinearOperator
+from gadc.operators._pattern import SparsePattern
+from gadc.operators._torch import csr as torch_csr
+from gadc.operators._torch import dense_blocks
 
 LAM, STEPS, RTOL = 32.0, 128, 1e-4
 
@@ -252,7 +254,7 @@ class _Watch:
 
 def node_order(setup: Setup) -> list[Line]:
     """A product in the given order against the same in cluster order."""
-    from gadc.diffusion import _clustered
+    from gadc.diffusion._diffuse import _clustered
 
     lines = []
     for name in ("pubmed", "coauthor-cs", "large"):
@@ -303,7 +305,8 @@ def all_pairs(setup: Setup) -> list[Line]:
 def first_call(setup: Setup) -> list[Line]:
     """Seconds of the first product of a process: compiled, and loaded from the disk."""
     code = (
-        "import time, torch; start = time.perf_counter(); from gadc.kernels import SparsePattern, numba_csr;"
+        "import time, torch; start = time.perf_counter(); "
+        "from gadc.operators import SparsePattern; from gadc.operators._numba import csr as numba_csr;"
         "p = SparsePattern.from_keys(torch.arange(9), 3, 3);"
         "numba_csr.spmm(p, torch.ones(9), torch.ones(3, 2));"
         "print(time.perf_counter() - start)"
@@ -329,6 +332,6 @@ def torch_matrix(T: LinearOperator) -> Tensor:
 def _warm_up() -> None:
     """Compile or load the kernels, which is measured by itself."""
     small = power_law(300, 6, num_features=100, seed=0)
-    with gadc.kernels.use_backend("numba"):
+    with gadc.operators._backend.use_backend("numba"):
         gadc.diffuse(small.x, small.edge_index, variant="III", num_steps=4, rtol=1e-2, order="cluster")
         gadc.diffuse(small.x, small.edge_index, variant="III", num_steps=4)

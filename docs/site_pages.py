@@ -7,7 +7,7 @@ import griffe
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
-LEFT_OUT = ("cli", "version")  # the command line has a guide of its own
+LEFT_OUT = ("cli", "diffusion", "experiments", "operators", "report")  # not part of the public interface
 
 
 def on_config(config: Any) -> Any:
@@ -23,7 +23,7 @@ def on_files(files: Files, config: Any) -> Files:
     pages = {
         "index.md": (ROOT / "README.md").read_text(encoding="utf-8").replace("](docs/", "]("),
         "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
-        "reference/gadc.md": _overview(package),
+        "reference/gadc.md": _directive(package, level=1),
         **{f"reference/gadc.{name}.md": _reference(part) for name, part in _parts(package).items()},
     }
     pages["index.md"] = pages["index.md"].replace("](CHANGELOG.md", "](changelog.md")
@@ -48,22 +48,11 @@ def _parts(package: griffe.Module) -> dict[str, griffe.Module]:
     return {name: chosen[name] for name in sorted(chosen) if name not in LEFT_OUT}
 
 
-def _overview(package: griffe.Module) -> str:
-    """Docstring of a package and links to what it exports."""
-    links = []
-    for name in package.exports or ():
-        member = package[str(name)]
-        target = member.final_target if member.is_alias else member
-        if target.has_docstring:
-            links.append(f"- [`{name}`][{target.path}]")
-    return "\n".join([_directive(package, level=1, members=False), *links, ""])
-
-
 def _reference(module: griffe.Module) -> str:
-    """All that is public in a module and its submodules."""
-    if not module.is_package:
-        return _directive(module, level=1)
-    return "\n".join([_overview(module), *(_directive(part, level=2) for part in _inner(module))])
+    """The docstring of a module, then everything it exports; public packages inside it follow."""
+    return "\n".join(
+        _directive(one, level=level) for level, one in [(1, module), *((2, part) for part in _inner(module))]
+    )
 
 
 def _inner(package: griffe.Module) -> list[griffe.Module]:
@@ -71,7 +60,7 @@ def _inner(package: griffe.Module) -> list[griffe.Module]:
     return [one for part in _parts(package).values() for one in (part, *_inner(part))]
 
 
-def _directive(module: griffe.Module, *, level: int, members: bool = True) -> str:
+def _directive(module: griffe.Module, *, level: int) -> str:
     """What mkdocstrings turns into the documentation of a module; it fails where there is none."""
-    chosen = "" if members else ", members: false"
-    return f"::: {module.path}\n    options: {{heading_level: {level}{chosen}}}\n"
+    names = ", ".join(str(name) for name in module.exports or ())
+    return f"::: {module.path}\n    options: {{heading_level: {level}, members: [{names}]}}\n"

@@ -16,12 +16,12 @@ import polars as pl
 from torch_geometric.data import Data
 from torch_geometric.utils import to_scipy_sparse_matrix
 
-from gadc.corruption import EdgeAddition
 from gadc.datasets import csbm, from_tables
-from gadc.edge_effects import edge_effects
 from gadc.estimators import GADCClassifier, GADCTransformer
-from gadc.planting import calibrated_suspicion
-from gadc.suspicion import undirected_pairs
+from gadc.robustness.edges._calibration import calibrated_suspicion
+from gadc.robustness.edges._effects import edge_effects
+from gadc.robustness.edges._scores import undirected_pairs
+from gadc.transforms._corruption import EdgeAddition
 
 TRADES = ("baker", "smith", "tailor", "weaver")
 

@@ -1,11 +1,11 @@
 """What users get wrong: it either works as the mathematics says, or an error names argument, rule and
 value."""
 
-import dense
 import pytest
 import torch
 
 import gadc
+from tests.helpers import dense
 
 X = torch.tensor([[1.0, 2.0], [3.0, -1.0], [0.5, 0.5]])
 EDGES = torch.tensor([[0, 1], [1, 2]])

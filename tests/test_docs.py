@@ -3,15 +3,14 @@
 import re
 import runpy
 import sys
-from pathlib import Path
 
 import networkx as nx
 import pytest
 import torch
 
 from gadc.datasets import csbm, write_npz, write_tables
+from tests.helpers.paths import ROOT
 
-ROOT = Path(__file__).parents[1]
 NEED_DATA = {"datasets.md"}
 OWN_TEST = {"attacks.md"}  # tests/attacks/test_guide.py also looks at what it prints
 ARGUMENTS = {"denoise_digits.py": ["--seeds", "1"]}

@@ -3,7 +3,8 @@
 The flow: edges and features -> `transition` T -> `diffuse` F = S X -> a linear model or an MLP on F.
 """
 
-from gadc.denoising import (
+from gadc._version import __version__
+from gadc.diffusion._denoising import (
     AGSDSolution,
     NotConvergedWarning,
     agsd_objective,
@@ -11,7 +12,7 @@ from gadc.denoising import (
     minimize_agsd,
     worst_perturbation,
 )
-from gadc.diffusion import (
+from gadc.diffusion._diffuse import (
     DivergentSeriesWarning,
     appnp,
     diffuse,
@@ -22,9 +23,8 @@ from gadc.diffusion import (
     sgc,
     ssgc,
 )
-from gadc.operators import LinearOperator
-from gadc.streaming import diffuse_on_disk
-from gadc.theory import (
+from gadc.diffusion._streaming import diffuse_on_disk
+from gadc.diffusion._theory import (
     Estimate,
     connectivity_factor,
     entrywise_noise_bound,
@@ -34,8 +34,8 @@ from gadc.theory import (
     row_sums,
     total_weight,
 )
-from gadc.transitions import transition
-from gadc.version import __version__
+from gadc.diffusion._transitions import transition
+from gadc.operators import LinearOperator
 
 __all__ = [
     "AGSDSolution",

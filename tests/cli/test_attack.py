@@ -5,8 +5,8 @@ import json
 import pytest
 import torch
 
-from gadc.attacks import Metattack, load_perturbation
-from gadc.cli.labelled_graph import LabelledGraph
+from gadc.cli._labelled_graph import LabelledGraph
+from gadc.robustness.attacks import Metattack, load_perturbation
 
 QUICK = ("--setting", "epochs=20", "--attack-setting", "steps=10", "--attack-setting", "num_samples=3")
 META = (

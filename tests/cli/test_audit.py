@@ -5,8 +5,9 @@ import re
 
 import pytest
 
-import gadc.audit
-from gadc.audit import Entry
+import gadc.robustness.audit
+from gadc.robustness.audit import Entry
+from tests.helpers.paths import DOCS
 
 pytest.importorskip("matplotlib")
 
@@ -55,8 +56,8 @@ def quick(monkeypatch):
         Entry(name="PGD, margin", kind="adaptive", attack="pgd", settings={**pgd, "loss": "margin"}),
     )
     poisoning = Entry(name="Metattack", kind="poisoning", attack="metattack", settings={"flips_per_step": 9})
-    monkeypatch.setattr(gadc.audit, "FAST_BATTERY", battery)
-    monkeypatch.setattr(gadc.audit, "BATTERY", (*battery, poisoning))
+    monkeypatch.setattr(gadc.robustness.audit, "FAST_BATTERY", battery)
+    monkeypatch.setattr(gadc.robustness.audit, "BATTERY", (*battery, poisoning))
 
 
 @pytest.fixture
@@ -163,11 +164,10 @@ def test_a_graph_is_needed(run):
 
 
 def test_the_guide_names_every_alias():
-    from pathlib import Path
 
-    from gadc.cli.model_option import ALIASES, make_defender
+    from gadc.cli._model_option import ALIASES, make_defender
 
-    guide = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    guide = (DOCS / "command-line.md").read_text(encoding="utf-8")
     for name in ALIASES:
         assert f"`{name}`" in guide
         assert make_defender(name, None, None)[0] == name

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from gadc.cli.bundles import spread
+from gadc.cli._bundles import spread
 
 
 @dataclass(frozen=True, kw_only=True)

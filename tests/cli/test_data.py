@@ -17,7 +17,7 @@ def _elsewhere(tmp_path, monkeypatch):
         raise OSError("no network")
 
     monkeypatch.setenv("GADC_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("gadc.datasets.sources.download", offline)
+    monkeypatch.setattr("gadc.datasets.named._sources.download", offline)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_get_downloads_into_the_cache(run, empty, monkeypatch):
         (folder / path).write_bytes(b"content")
         return folder / path
 
-    monkeypatch.setattr("gadc.datasets.sources.download", download)
+    monkeypatch.setattr("gadc.datasets.named._sources.download", download)
     code, out, _ = run("data", "get", "coauthor-cs", "--json")
     assert code == 0
     assert json.loads(out)["files"] == {"coauthor/CS/raw/ms_academic_cs.npz": "got 7 bytes"}

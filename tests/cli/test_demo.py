@@ -40,7 +40,7 @@ def test_ctrl_c_leaves_no_file(run, tmp_path, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("gadc.cli.demonstration.compare", interrupt)
+    monkeypatch.setattr("gadc.cli._demonstration.compare", interrupt)
     code, _, err = run("demo", "-o", tmp_path / "demo.html")
     assert code not in (0, None)
     assert "Traceback" not in err
@@ -98,10 +98,10 @@ def test_a_report_that_cannot_be_written_is_refused_first(run, folder, mine, nam
 
 
 def test_a_report_says_what_the_model_knows_of_its_training(folder, mine):
-    from gadc.cli.graph_input import GraphInput, adjacency_matrix, feature_table
-    from gadc.cli.model_pages import fit_page
+    from gadc.cli._graph_input import GraphInput, adjacency_matrix, feature_table
+    from gadc.cli._model_pages import fit_page
     from gadc.estimators import GADCClassifier
-    from gadc.training import Trained
+    from gadc.models._training.loop import Trained
 
     data = GraphInput(**dict(zip(("edges", "nodes", "label"), mine[1::2], strict=True))).read()
     labels = [None if code < 0 else data.class_names[code] for code in data.y.tolist()]

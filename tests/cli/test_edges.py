@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from gadc.suspicion import SCORES
+from gadc.robustness.edges._scores import SCORES
 
 
 def test_the_ledger(run_json, run, folder, mine):

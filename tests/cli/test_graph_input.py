@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gadc.cli.graph_input import GraphInput
+from gadc.cli._graph_input import GraphInput
 from gadc.datasets import digits, load
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from gadc.auto.facts import edge_contrast, noise_level
-from gadc.cli.inspection import memory
-from gadc.transitions import VARIANTS
+from gadc.cli._inspection import memory
+from gadc.diffusion._transitions import VARIANTS
+from gadc.models.auto._facts import edge_contrast, noise_level
 
 
 def test_inspect_describes_a_graph(run_json, run, mine):
@@ -41,7 +41,7 @@ def test_what_cannot_be_got_is_exit_code_1(run, tmp_path, monkeypatch):
 
     monkeypatch.delenv("GADC_DATA", raising=False)
     monkeypatch.setenv("GADC_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("gadc.datasets.sources.download", offline)
+    monkeypatch.setattr("gadc.datasets.named._sources.download", offline)
     code, _, err = run("inspect", "--data", "cora")
     assert code == 1
     assert "gadc data get cora" in err

@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from tiny import BROKEN, tiny_table
 from typer.testing import CliRunner
 
-from gadc.cli import app, main, reproduction
-from gadc.experiments.results import read_results
-from gadc.experiments.spec import load_table, table_names
+from gadc.cli import _reproduction as reproduction
+from gadc.cli import app, main
+from gadc.experiments._results import read_results
+from gadc.experiments._spec import load_table, table_names
+from tests.helpers.tiny import BROKEN, tiny_table
 
 KEYS = ["table", "row", "cell", "runs", "mean", "std", "paper_mean", "paper_std"]
 

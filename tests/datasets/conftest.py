@@ -5,12 +5,12 @@ import os
 from pathlib import Path
 
 import pytest
-from fakes import TINY, tiny_planetoid
 
-from gadc.datasets import planetoid
-from gadc.datasets.checksums import known
-from gadc.datasets.entries import Entry
-from gadc.datasets.registry import REGISTRY
+from gadc.datasets.named import _planetoid as planetoid
+from gadc.datasets.named._checksums import known
+from gadc.datasets.named._entries import Entry
+from gadc.datasets.named._registry import REGISTRY
+from tests.helpers.fakes import TINY, tiny_planetoid
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -35,7 +35,7 @@ def tiny(tmp_path, monkeypatch) -> Path:
 
     monkeypatch.delenv("GADC_DATA", raising=False)
     monkeypatch.setenv("GADC_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("gadc.datasets.sources.download", offline)
+    monkeypatch.setattr("gadc.datasets.named._sources.download", offline)
     root = tmp_path / "root"
     for path, content in tiny_planetoid().items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)

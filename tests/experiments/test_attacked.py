@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import pytest
 import torch
-from attack_graph import communities
 
-from gadc.attacks import PGD
-from gadc.experiments import attacked as module
-from gadc.experiments import run as run_module
-from gadc.experiments.attacked import attacked_settings, under_attack
-from gadc.experiments.results import fingerprint
-from gadc.experiments.run import prepare, run_once, settings_of
-from gadc.experiments.spec import Cell, Row, load_table, parse_table
+from gadc.experiments import _attacked as module
+from gadc.experiments import _run as run_module
+from gadc.experiments._attacked import attacked_settings, under_attack
+from gadc.experiments._results import fingerprint
+from gadc.experiments._run import prepare, run_once, settings_of
+from gadc.experiments._spec import Cell, Row, load_table, parse_table
 from gadc.models import GCNSVD, MODELS
+from gadc.robustness.attacks import PGD
+from tests.helpers.attack_graph import communities
 
 SURROGATE = {"model": "gcn", "activation": "none", "hidden": 4, "epochs": 20, "selection": "last"}
 ATTACK = {"name": "pgd", "steps": 8, "num_samples": 3, "budget": 6}

@@ -2,18 +2,18 @@
 
 import warnings
 
-import dense
 import pytest
 import torch
-from graphs import random_graph
-from tiny import tiny_data, tiny_table
 from torch_geometric.data import Data
 
-from gadc.experiments.measures import MEASURES, connectivity, fit_seconds, own_equation_error, small_graph
-from gadc.experiments.run import prepare, run_once
-from gadc.experiments.spec import Cell, Row
+from gadc.diffusion._normalization import NearZeroRowSumWarning
+from gadc.experiments._measures import MEASURES, connectivity, fit_seconds, own_equation_error, small_graph
+from gadc.experiments._run import prepare, run_once
+from gadc.experiments._spec import Cell, Row
 from gadc.models import MLPModel
-from gadc.rows import NearZeroRowSumWarning
+from tests.helpers import dense
+from tests.helpers.graphs import random_graph
+from tests.helpers.tiny import tiny_data, tiny_table
 
 GRAPH = random_graph(12, 20, 4)
 DATA = Data(x=GRAPH.x, edge_index=GRAPH.edge_index)
@@ -79,7 +79,7 @@ def test_connectivity_of_normalised_features():
 
 def test_seconds_of_a_fit_are_those_of_all_runs(monkeypatch):
     clock = iter([10.0, 12.5])
-    monkeypatch.setattr("gadc.experiments.measures.time.perf_counter", lambda: next(clock))
+    monkeypatch.setattr("gadc.experiments._measures.time.perf_counter", lambda: next(clock))
     assert fit_seconds(tiny_data(), 0, times=100, epochs=1) == 250.0
 
 
@@ -90,7 +90,7 @@ def test_seconds_of_a_fit_of_another_model(monkeypatch):
         made.append((name, settings))
         return MLPModel(epochs=1)
 
-    monkeypatch.setattr("gadc.experiments.measures.make_model", make)
+    monkeypatch.setattr("gadc.experiments._measures.make_model", make)
     fit_seconds(tiny_data(), 0, times=1, of="appnp", alpha=0.2)
     assert made == [("appnp", {"alpha": 0.2})]
 

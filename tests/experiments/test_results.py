@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gadc.experiments import results
-from gadc.experiments.results import append_result, derive_seed, fingerprint, put_aside, read_results
+from gadc.experiments import _results as results
+from gadc.experiments._results import append_result, derive_seed, fingerprint, put_aside, read_results
 
 
 def _result(run, **more):

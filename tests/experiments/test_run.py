@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tiny import BROKEN, tiny_table
 
-from gadc.experiments import run as run_module
-from gadc.experiments.results import derive_seed, fingerprint
-from gadc.experiments.run import prepare, run_once, settings_of
-from gadc.experiments.spec import Cell, Row, load_table
+from gadc.experiments import _run as run_module
+from gadc.experiments._results import derive_seed, fingerprint
+from gadc.experiments._run import prepare, run_once, settings_of
+from gadc.experiments._spec import Cell, Row, load_table
 from gadc.models import GADC, MODELS
+from tests.helpers.tiny import BROKEN, tiny_table
 
 TABLE = tiny_table()
 GADC_ROW, MLP_ROW, PAPER_ROW = TABLE.rows

@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tiny import BROKEN, tiny_table
 
-from gadc.experiments import spec
-from gadc.experiments.results import read_results, results_file
-from gadc.experiments.runner import Task, current_results, execute, plan
+from gadc.experiments import _spec as spec
+from gadc.experiments._results import read_results, results_file
+from gadc.experiments._runner import Task, current_results, execute, plan
 from gadc.models import GADC, MODELS
+from tests.helpers.tiny import BROKEN, tiny_table
 
 ENDLESS = {"name": "endless", "label": "", "model": "gadc", "settings": {"epochs": 10**9}}
 
@@ -194,7 +194,7 @@ def _start(out: Path) -> subprocess.Popen:
     code = (
         "import pathlib, sys\n"
         "from tiny import tiny_table\n"
-        "from gadc.experiments.runner import execute, plan\n"
+        "from gadc.experiments._runner import execute, plan\n"
         f"tasks = plan(tiny_table(runs=1, more_rows=({ENDLESS!r},)), [], rows=None, cells=None, runs=None)\n"
         "for _ in execute(tasks, pathlib.Path(sys.argv[1]), jobs=2): pass\n"
     )

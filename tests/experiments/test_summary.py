@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from gadc.experiments.spec import parse_table
-from gadc.experiments.summary import summarize
+from gadc.experiments._spec import parse_table
+from gadc.experiments._summary import summarize
 
 
 def _table(published, *, runs=4, **more):

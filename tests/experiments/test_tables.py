@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from gadc import datasets
-from gadc.corruption import corruption
-from gadc.datasets.registry import entry
-from gadc.experiments.measures import MEASURES
-from gadc.experiments.spec import Cell, Row, Table, load_table, parse_table, place_of, table_names
+from gadc.datasets.named._registry import entry
+from gadc.experiments._measures import MEASURES
+from gadc.experiments._spec import Cell, Row, Table, load_table, parse_table, place_of, table_names
 from gadc.models import MODELS, make_model
+from gadc.transforms._corruption import corruption
 
 SETS = ("cora", "citeseer", "pubmed")
 COAUTHOR = ("coauthor-cs-0.1", "coauthor-cs-1", "coauthor-physics-0.1", "coauthor-physics-1")

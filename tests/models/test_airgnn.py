@@ -2,16 +2,16 @@
 
 from itertools import pairwise
 
-import dense
 import pytest
 import torch
-from edge_gradient import check_edge_gradient, check_no_edge
-from graphs import graphs, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadc.models import AirGNN
-from gadc.models.airgnn import shrink_rows
+from gadc.models._airgnn import shrink_rows
+from tests.helpers import dense
+from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
+from tests.helpers.graphs import graphs, random_graph
 
 GRAPH = random_graph(12, 25, 4, weighted=True)
 

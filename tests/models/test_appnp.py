@@ -1,17 +1,17 @@
 """APPNP against the dense iteration, its limit, and PyTorch Geometric's layer."""
 
-import dense
 import pytest
 import torch
-from edge_gradient import check_edge_gradient, check_no_edge
-from graphs import graphs, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny import tiny_data
 from torch_geometric import nn as pyg
 from torch_geometric.utils import to_undirected
 
 from gadc.models import APPNP
+from tests.helpers import dense
+from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
+from tests.helpers.graphs import graphs, random_graph
+from tests.helpers.tiny import tiny_data
 
 GRAPH = random_graph(12, 25, 4, weighted=True)
 

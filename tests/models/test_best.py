@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from tiny import tiny_data
 
 from gadc.models import BestOf, make_model
+from tests.helpers.tiny import tiny_data
 
 
 def _best(*accuracies):

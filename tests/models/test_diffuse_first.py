@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from tiny import tiny_data
 
+from gadc.diffusion._transitions import VARIANTS
 from gadc.models import GADC, S2GC
-from gadc.transitions import VARIANTS
+from tests.helpers.tiny import tiny_data
 
 SHORT = {"num_steps": 3, "epochs": 5, "normalize": "l1"}
 MODELS = [

@@ -1,15 +1,15 @@
 """Elastic GNN: its incidence, its projection, the minimiser it tends to, and its limits."""
 
-import dense
 import pytest
 import torch
-from edge_gradient import check_edge_gradient, check_no_edge
-from graphs import graphs, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadc.models import ElasticGNN
-from gadc.models.elastic import Incidence
+from gadc.models._elastic import Incidence
+from tests.helpers import dense
+from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
+from tests.helpers.graphs import graphs, random_graph
 
 GRAPH = random_graph(10, 18, 3, weighted=True)
 H = torch.randn(10, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)

@@ -1,14 +1,14 @@
 """EvenNet: even hops only, against the dense sum."""
 
-import dense
 import pytest
 import torch
-from edge_gradient import check_edge_gradient, check_no_edge
-from graphs import graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadc.models import EvenNet
+from tests.helpers import dense
+from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
+from tests.helpers.graphs import graphs
 
 FEW = {"epochs": 5, "hidden": 8}
 

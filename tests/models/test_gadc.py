@@ -1,15 +1,15 @@
 """GADC against the paper in dense float64, and its gradient against differences."""
 
-import dense
 import pytest
 import torch
-from graphs import graphs, random_graph
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny import tiny_data
 
+from gadc.diffusion._normalization import normalize_rows
 from gadc.models import GADC, MLPModel
-from gadc.rows import normalize_rows
+from tests.helpers import dense
+from tests.helpers.graphs import graphs, random_graph
+from tests.helpers.tiny import tiny_data
 
 VARIANTS = ("plain", "I", "II", "III", "IV")
 GRAPH = random_graph(12, 25, 4, weighted=True)

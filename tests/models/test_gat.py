@@ -2,17 +2,17 @@
 
 import pytest
 import torch
-from edge_gradient import check_edge_gradient, check_no_edge
-from graphs import graphs, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny import tiny_data
 from torch.nn.functional import elu, leaky_relu
 from torch_geometric.nn import GATConv
 from torch_geometric.utils import to_undirected
 
 from gadc.models import GAT
-from gadc.models.gat import Attention
+from gadc.models._gat import Attention
+from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
+from tests.helpers.graphs import graphs, random_graph
+from tests.helpers.tiny import tiny_data
 
 
 def _layer(in_features, units, heads):

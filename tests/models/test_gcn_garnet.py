@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from tiny import tiny_data
 
 from gadc.models import GCN, GCNGarnet
-from gadc.purification import Garnet
+from gadc.transforms.purification import Garnet
+from tests.helpers.tiny import tiny_data
 
 FEW = {"epochs": 5, "hidden": 8, "num_layers": 3}
 

@@ -1,14 +1,14 @@
 """GCN-Jaccard is a GCN on the edges that are left."""
 
-import dense
 import pytest
 import torch
-from edge_gradient import check_edge_gradient, check_no_edge
-from graphs import random_graph
-from tiny import tiny_data
 
 from gadc.models import GCN, GCNJaccard
-from gadc.purification import Jaccard
+from gadc.transforms.purification import Jaccard
+from tests.helpers import dense
+from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
+from tests.helpers.graphs import random_graph
+from tests.helpers.tiny import tiny_data
 
 FEW = {"epochs": 5, "hidden": 8}
 

@@ -2,11 +2,11 @@
 
 import pytest
 import torch
-from attack_graph import communities
-from graphs import random_graph
 
-from gadc.attacks import Flips
 from gadc.models import GCNSVD
+from gadc.robustness.attacks import Flips
+from tests.helpers.attack_graph import communities
+from tests.helpers.graphs import random_graph
 
 
 @pytest.mark.parametrize("rank", [1, 4, 50])

@@ -1,15 +1,15 @@
 """GLP against the dense series and the inverse it approximates."""
 
-import dense
 import pytest
 import torch
-from edge_gradient import check_edge_gradient, check_no_edge
-from graphs import graphs, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gadc.diffusion._normalization import normalize_rows
 from gadc.models import GLP
-from gadc.rows import normalize_rows
+from tests.helpers import dense
+from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
+from tests.helpers.graphs import graphs, random_graph
 
 GRAPH = random_graph(12, 25, 4, weighted=True)
 

@@ -1,15 +1,15 @@
 """GNNGuard: its weights, memory and pruning against the formulas, row by row."""
 
-import dense
 import pytest
 import torch
-from edge_gradient import check_edge_gradient, check_no_edge
-from graphs import graphs, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny import tiny_data
 
 from gadc.models import GNNGuard, GuardConv, guard
+from tests.helpers import dense
+from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
+from tests.helpers.graphs import graphs, random_graph
+from tests.helpers.tiny import tiny_data
 
 FEW = {"epochs": 5, "hidden": 8}
 GRAPH = random_graph(12, 25, 4)
@@ -146,7 +146,7 @@ def test_the_features_are_guarded_once_a_fit(monkeypatch):
         seen.append(x)
         return guard(x, graph, threshold=threshold)
 
-    monkeypatch.setattr("gadc.models.gnnguard.guard", counted)
+    monkeypatch.setattr("gadc.models._gnnguard.guard", counted)
     model = GNNGuard(**FEW)
     fitted = model.fit(data)
     assert sum(x.shape[1] == data.x.shape[1] for x in seen) == 1

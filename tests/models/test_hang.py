@@ -1,12 +1,12 @@
 """HANG with coupled halves: its flow is that of its energy, which a symplectic step keeps."""
 
-import dense
 import pytest
 import torch
-from edge_gradient import check_edge_gradient, check_no_edge
-from graphs import random_graph
 
 from gadc.models import HANG, HamiltonianFlow
+from tests.helpers import dense
+from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
+from tests.helpers.graphs import random_graph
 
 FEW = {"epochs": 3, "hidden": 8, "num_steps": 2}
 GRAPH = random_graph(12, 25, 4, weighted=True)

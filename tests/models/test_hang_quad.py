@@ -4,12 +4,12 @@ from math import comb
 
 import pytest
 import torch
-from edge_gradient import check_edge_gradient, check_no_edge
-from graphs import graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadc.models import HANGQuad
+from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
+from tests.helpers.graphs import graphs
 
 FEW = {"epochs": 5, "hidden": 8}
 

@@ -1,14 +1,14 @@
 """IRLS: descent on its energy, robust weights, and what the published script runs instead."""
 
-import dense
 import pytest
 import torch
-from edge_gradient import check_edge_gradient, check_no_edge
-from graphs import graphs, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadc.models import IRLS
+from tests.helpers import dense
+from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
+from tests.helpers.graphs import graphs, random_graph
 
 GRAPH = random_graph(12, 25, 4, weighted=True)
 EYE = torch.eye(12, dtype=torch.float64)

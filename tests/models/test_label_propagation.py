@@ -1,12 +1,12 @@
 """Label propagation against its dense formula; the features are not looked at."""
 
-import dense
 import pytest
 import torch
-from tiny import tiny_data
 from torch.nn.functional import one_hot
 
 from gadc.models import LabelPropagation
+from tests.helpers import dense
+from tests.helpers.tiny import tiny_data
 
 DATA = tiny_data()
 

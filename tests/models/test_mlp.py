@@ -1,10 +1,10 @@
 """The control never sees an edge."""
 
 import torch
-from tiny import tiny_data
 
+from gadc.diffusion._normalization import normalize_rows
 from gadc.models import MLPModel
-from gadc.rows import normalize_rows
+from tests.helpers.tiny import tiny_data
 
 MODEL = MLPModel(epochs=10, hidden=8, normalize="l1")
 

@@ -1,18 +1,18 @@
 """NAGphormer: tokens, blocks and read-out against the formulas; its learning rate."""
 
-import dense
 import pytest
 import torch
-from edge_gradient import check_edge_gradient, check_no_edge
-from graphs import graphs, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny import tiny_data
 from torch import nn
 
+from gadc.diffusion._transitions import Plain
 from gadc.models import NAGphormer
-from gadc.models.nagphormer import laplacian_eigenvectors
-from gadc.transitions import Plain
+from gadc.models._nagphormer import laplacian_eigenvectors
+from tests.helpers import dense
+from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
+from tests.helpers.graphs import graphs, random_graph
+from tests.helpers.tiny import tiny_data
 
 FEW = {"epochs": 5, "hidden": 8}
 GRAPH = random_graph(12, 25, 4, weighted=True)

@@ -2,15 +2,15 @@
 
 import pytest
 import torch
-from dense import threshold_singular_values
-from edge_gradient import check_no_edge
-from graphs import random_graph
-from tiny import tiny_data
 from torch.nn.functional import cross_entropy
 
 from gadc.models import ProGNN
-from gadc.models.pro_gnn import Normalized, _Joint, _StructureLearner, smoothness_gradient
-from gadc.models.proximal import soft_threshold
+from gadc.models._pro_gnn import Normalized, _Joint, _StructureLearner, smoothness_gradient
+from gadc.models._proximal import soft_threshold
+from tests.helpers.dense import threshold_singular_values
+from tests.helpers.edge_gradient import check_no_edge
+from tests.helpers.graphs import random_graph
+from tests.helpers.tiny import tiny_data
 
 FEW = {"epochs": 3, "hidden": 8}
 

@@ -2,9 +2,9 @@
 
 import pytest
 import torch
-from dense import threshold_singular_values
 
-from gadc.models.proximal import SingularThreshold, SymmetricThreshold, soft_threshold
+from gadc.models._proximal import SingularThreshold, SymmetricThreshold, soft_threshold
+from tests.helpers.dense import threshold_singular_values
 
 KINDS = pytest.mark.parametrize("kind", [SingularThreshold, SymmetricThreshold])
 

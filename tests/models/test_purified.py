@@ -1,10 +1,10 @@
 """A purification in front of any model."""
 
 import torch
-from tiny import tiny_data
 
 from gadc.models import GADC, GCN, GCNJaccard, Purified
-from gadc.purification import Garnet, Jaccard
+from gadc.transforms.purification import Garnet, Jaccard
+from tests.helpers.tiny import tiny_data
 
 FEW = {"epochs": 5, "hidden": 8}
 

@@ -3,14 +3,14 @@
 import re
 import sys
 from dataclasses import FrozenInstanceError, fields
-from pathlib import Path
 
 import pytest
 import torch
-from tiny import tiny_data
 
-from gadc.experiments.spec import load_table, table_names
+from gadc.experiments._spec import load_table, table_names
 from gadc.models import MODELS, Fitted, Model, make_model
+from tests.helpers.paths import ROOT
+from tests.helpers.tiny import tiny_data
 
 FEW = {"epochs": 5, "hidden": 8, "dropout": 0.5}
 NEEDED = {
@@ -19,7 +19,6 @@ NEEDED = {
 }
 WITHOUT_FEATURES = {"label-propagation"}
 WITHOUT_CHANCE = {"label-propagation"}
-ROOT = Path(__file__).parents[2]
 WITHOUT_PAPER = {"best": "ours: chooses among others", "auto": "ours: chooses among others"}
 WITHOUT_ROW = {"label-propagation": "a candidate in the table best", "auto": "ours: chooses among others"}
 

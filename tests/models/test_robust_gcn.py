@@ -1,15 +1,15 @@
 """RobustGCN: moments, attention and loss against the dense formulas; its draw."""
 
-import dense
 import pytest
 import torch
-from edge_gradient import check_edge_gradient, check_no_edge
-from graphs import graphs, random_graph
 from hypothesis import given, settings
-from tiny import tiny_data
 
 from gadc.models import RobustGCN
-from gadc.models.robust_gcn import divide_twice
+from gadc.models._robust_gcn import divide_twice
+from tests.helpers import dense
+from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
+from tests.helpers.graphs import graphs, random_graph
+from tests.helpers.tiny import tiny_data
 
 FEW = {"epochs": 5, "hidden": 8}
 GRAPH = random_graph(12, 25, 4, weighted=True)

@@ -1,17 +1,17 @@
 """S²GC against the dense sum and PyTorch Geometric's layer."""
 
-import dense
 import pytest
 import torch
-from edge_gradient import check_edge_gradient, check_no_edge
-from graphs import graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny import tiny_data
 from torch_geometric.nn import SSGConv
 from torch_geometric.utils import to_undirected
 
 from gadc.models import S2GC
+from tests.helpers import dense
+from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
+from tests.helpers.graphs import graphs
+from tests.helpers.tiny import tiny_data
 
 
 @settings(max_examples=25)

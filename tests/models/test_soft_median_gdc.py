@@ -1,18 +1,18 @@
 """The soft median between median and mean, PageRank's largest entries, and the model on both."""
 
-import dense
 import pytest
 import torch
-from edge_gradient import check_edge_gradient
-from graphs import graphs, random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny import tiny_data
 
-from gadc.graph import add_self_loops, adjacency, normalize
+from gadc.diffusion._graph import add_self_loops, adjacency, normalize
+from gadc.diffusion._transitions import Plain
 from gadc.models import SoftMedianConv, SoftMedianGDC, soft_median, weighted_median
-from gadc.models.soft_median_gdc import pagerank
-from gadc.transitions import Plain
+from gadc.models._soft_median_gdc import pagerank
+from tests.helpers import dense
+from tests.helpers.edge_gradient import check_edge_gradient
+from tests.helpers.graphs import graphs, random_graph
+from tests.helpers.tiny import tiny_data
 
 FEW = {"epochs": 3, "hidden": 8, "neighbors": 10}
 GRAPH = random_graph(12, 25, 4, weighted=True)
@@ -121,7 +121,7 @@ def test_rows_of_the_graph_sum_to_one():
 def test_many_blocks_are_one(monkeypatch):
     operator = Plain()(*GRAPH.args)
     whole = pagerank(operator, 0.2, 5).to_dense()
-    monkeypatch.setattr("gadc.models.soft_median_gdc.BLOCK", 5)
+    monkeypatch.setattr("gadc.models._soft_median_gdc.BLOCK", 5)
     assert torch.allclose(pagerank(operator, 0.2, 5).to_dense(), whole, atol=1e-4)
 
 

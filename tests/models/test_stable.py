@@ -2,13 +2,13 @@
 
 import pytest
 import torch
-from edge_gradient import check_no_edge
-from graphs import graphs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny import tiny_data
 
 from gadc.models import StableGCN
+from tests.helpers.edge_gradient import check_no_edge
+from tests.helpers.graphs import graphs
+from tests.helpers.tiny import tiny_data
 
 FEW = {"epochs": 5, "hidden": 8, "width": 8, "max_epochs": 5}
 

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from graphs import random_graph
 
 from gadc.models import SVDPPRGCN
-from gadc.purification import LowRank
+from gadc.transforms.purification import LowRank
+from tests.helpers.graphs import random_graph
 
 
 def test_graph_is_the_dense_formula():

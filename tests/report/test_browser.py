@@ -10,7 +10,8 @@ import subprocess
 from html import escape, unescape
 
 import pytest
-from run_samples import MODELS, run_report
+
+from tests.helpers.run_samples import MODELS, run_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = [

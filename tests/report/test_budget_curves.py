@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from run_samples import HOSTILE, run_report
 
-from gadc.report.budget_curves import BudgetCurve, BudgetCurves
-from gadc.report.run_report import Verdict
+from gadc.report._budget_curves import BudgetCurve, BudgetCurves
+from gadc.report._run_report import Verdict
+from tests.helpers.run_samples import HOSTILE, run_report
 
 pytest.importorskip("matplotlib")
 

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from report_samples import noise_summaries, noise_table, summary, sweep_summaries, sweep_table
 
-from gadc.report.curves import Curve, Plot, find_plots
+from gadc.report._curves import Curve, Plot, find_plots
+from tests.helpers.report_samples import noise_summaries, noise_table, summary, sweep_summaries, sweep_table
 
 
 def test_one_curve_for_each_row_that_was_run_and_the_papers_beside_gadc():

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_samples import noise_summaries, noise_table, summary
 
-from gadc.experiments.spec import Cell, Row, Table
-from gadc.report.grid import lay_out, tally
+from gadc.experiments._spec import Cell, Row, Table
+from gadc.report._grid import lay_out, tally
+from tests.helpers.report_samples import noise_summaries, noise_table, summary
 
 
 def entry_of(item, **changes):

@@ -2,12 +2,11 @@
 
 import re
 
-from report_samples import noise_summaries, noise_table, summary
-
-from gadc.experiments.spec import Cell, Row, Table
-from gadc.report.grid import LEGEND
-from gadc.report.latex import document, escape
-from gadc.report.section import Section
+from gadc.experiments._spec import Cell, Row, Table
+from gadc.report._grid import LEGEND
+from gadc.report._latex import document, escape
+from gadc.report._section import Section
+from tests.helpers.report_samples import noise_summaries, noise_table, summary
 
 
 def document_of(table, items):

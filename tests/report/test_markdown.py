@@ -2,9 +2,9 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from report_samples import noise_summaries, noise_table, summary
 
 from gadc.report import markdown_tables
+from tests.helpers.report_samples import noise_summaries, noise_table, summary
 
 EXPECTED = """\
 ## Noise

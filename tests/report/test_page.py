@@ -1,13 +1,10 @@
 """docs/reproduction.md shows the stored runs, no more and no less."""
 
-from pathlib import Path
-
-from gadc.experiments.runner import current_results
-from gadc.experiments.spec import load_table, table_names
-from gadc.experiments.summary import summarize
-from gadc.report.page import reproduction_page
-
-ROOT = Path(__file__).parents[2]
+from gadc.experiments._runner import current_results
+from gadc.experiments._spec import load_table, table_names
+from gadc.experiments._summary import summarize
+from gadc.report._page import reproduction_page
+from tests.helpers.paths import ROOT
 
 
 def test_the_page_matches_the_stored_results() -> None:

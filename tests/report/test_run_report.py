@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from run_samples import HOSTILE, MODELS, run_report
 from scipy.stats import binomtest
 from torch_geometric.data import Data
 
-from gadc.corruption import EdgeAddition
 from gadc.datasets import csbm
-from gadc.report import run_evidence
-from gadc.report.run_evidence import edge_cosines, feature_map, wilson_interval
-from gadc.report.run_plots import AccuracyBars, Bar, ConfusionMatrix, CosineHistogram, FeatureMap, shortened
+from gadc.report import _run_evidence as run_evidence
+from gadc.report._run_evidence import edge_cosines, feature_map, wilson_interval
+from gadc.report._run_plots import AccuracyBars, Bar, ConfusionMatrix, CosineHistogram, FeatureMap, shortened
+from gadc.transforms._corruption import EdgeAddition
+from tests.helpers.run_samples import HOSTILE, MODELS, run_report
 
 pytest.importorskip("matplotlib")
 

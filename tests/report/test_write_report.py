@@ -5,9 +5,9 @@ import sys
 from html.parser import HTMLParser
 
 import pytest
-from report_samples import noise_summaries, noise_table, summary, sweep_summaries, sweep_table
 
 from gadc.report import write_report
+from tests.helpers.report_samples import noise_summaries, noise_table, summary, sweep_summaries, sweep_table
 
 TABLES = [(noise_table(title="Noise <b> & Co"), noise_summaries()), (sweep_table(), sweep_summaries())]
 

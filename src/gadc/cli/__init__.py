@@ -6,18 +6,18 @@ from typing import Annotated
 
 import typer
 
-from gadc.cli import data
-from gadc.cli.attack import attack
-from gadc.cli.audit import audit
-from gadc.cli.demo import demo
-from gadc.cli.denoise import denoise
-from gadc.cli.edges import edges
-from gadc.cli.evaluate import evaluate
-from gadc.cli.fit import fit
-from gadc.cli.inspect import inspect
-from gadc.cli.predict import predict
-from gadc.cli.reproduce import report, reproduce
-from gadc.version import __version__
+from gadc._version import __version__
+from gadc.cli import _data as data
+from gadc.cli._attack import attack
+from gadc.cli._audit import audit
+from gadc.cli._demo import demo
+from gadc.cli._denoise import denoise
+from gadc.cli._edges import edges
+from gadc.cli._evaluate import evaluate
+from gadc.cli._fit import fit
+from gadc.cli._inspect import inspect
+from gadc.cli._predict import predict
+from gadc.cli._reproduce import report, reproduce
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="Graph Adversarial Diffusion Convolution.")
 app.add_typer(data.app, name="data")
@@ -48,7 +48,7 @@ def main(args: Sequence[str] | None = None) -> None:
     try:
         app(args=None if args is None else list(args))
     except (OSError, ImportError, ValueError) as error:
-        from gadc.datasets.errors import ChecksumError
+        from gadc.datasets.named._errors import ChecksumError
 
         typer.echo(f"error: {error}", err=True)
         sys.exit(2 if isinstance(error, ValueError) and not isinstance(error, ChecksumError) else 1)

@@ -7,34 +7,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from gadc.models.airgnn import AirGNN
-from gadc.models.appnp import APPNP
-from gadc.models.auto import Auto
-from gadc.models.base import Fitted, Model
-from gadc.models.best import BestOf
-from gadc.models.elastic import ElasticGNN
-from gadc.models.evennet import EvenNet
-from gadc.models.gadc import GADC
-from gadc.models.gat import GAT
-from gadc.models.gcn import GCN
-from gadc.models.gcn_garnet import GCNGarnet
-from gadc.models.gcn_jaccard import GCNJaccard
-from gadc.models.gcn_svd import GCNSVD
-from gadc.models.glp import GLP
-from gadc.models.gnnguard import GNNGuard, GuardConv, guard
-from gadc.models.hang import HANG, HamiltonianFlow
-from gadc.models.hang_quad import HANGQuad
-from gadc.models.irls import IRLS
-from gadc.models.label_propagation import LabelPropagation
-from gadc.models.mlp import MLPModel
-from gadc.models.nagphormer import NAGphormer
-from gadc.models.pro_gnn import ProGNN
-from gadc.models.purified import Purified
-from gadc.models.robust_gcn import RobustGCN
-from gadc.models.s2gc import S2GC
-from gadc.models.soft_median_gdc import SoftMedianConv, SoftMedianGDC, soft_median, weighted_median
-from gadc.models.stable import StableGCN
-from gadc.models.svd_ppr_gcn import SVDPPRGCN
+from gadc.models._airgnn import AirGNN
+from gadc.models._appnp import APPNP
+from gadc.models._best import BestOf
+from gadc.models._elastic import ElasticGNN
+from gadc.models._evennet import EvenNet
+from gadc.models._gadc import GADC
+from gadc.models._gat import GAT
+from gadc.models._gcn import GCN
+from gadc.models._gcn_garnet import GCNGarnet
+from gadc.models._gcn_jaccard import GCNJaccard
+from gadc.models._gcn_svd import GCNSVD
+from gadc.models._glp import GLP
+from gadc.models._gnnguard import GNNGuard, GuardConv, guard
+from gadc.models._hang import HANG, HamiltonianFlow
+from gadc.models._hang_quad import HANGQuad
+from gadc.models._irls import IRLS
+from gadc.models._label_propagation import LabelPropagation
+from gadc.models._mlp import MLPModel
+from gadc.models._model import Fitted, Model
+from gadc.models._nagphormer import NAGphormer
+from gadc.models._pro_gnn import ProGNN
+from gadc.models._purified import Purified
+from gadc.models._robust_gcn import RobustGCN
+from gadc.models._s2gc import S2GC
+from gadc.models._soft_median_gdc import SoftMedianConv, SoftMedianGDC, soft_median, weighted_median
+from gadc.models._stable import StableGCN
+from gadc.models._svd_ppr_gcn import SVDPPRGCN
+from gadc.models.auto._auto import Auto
 
 MODELS: dict[str, type[Model]] = {
     "gadc": GADC,

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from gadc.experiments.spec import Table
-from gadc.experiments.summary import Summary
-from gadc.report import html, latex, markdown
-from gadc.report.curves import find_plots
-from gadc.report.grid import LEGEND
-from gadc.report.markdown import markdown_tables
-from gadc.report.plots import draw
-from gadc.report.section import Section
+from gadc.experiments._spec import Table
+from gadc.experiments._summary import Summary
+from gadc.report import _html as html
+from gadc.report import _latex as latex
+from gadc.report import _markdown as markdown
+from gadc.report._curves import find_plots
+from gadc.report._grid import LEGEND
+from gadc.report._markdown import markdown_tables
+from gadc.report._plots import draw
+from gadc.report._section import Section
 
 __all__ = ["LEGEND", "markdown_tables", "write_report"]
 

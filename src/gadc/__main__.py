@@ -1,0 +1,5 @@
+"""`python -m gadc` runs the `gadc` command."""
+
+from gadc.cli import main
+
+main()

@@ -1,0 +1,112 @@
+"""Fitted models on disk without pickle: one safetensors file, the settings as JSON in its header.
+
+The header carries a format version and a checksum over everything else, so that a file from another version,
+a truncated one and a damaged one are told apart before anything is built from them. (The checksum guards
+against accidents; it is no signature.)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_bytes
+
+from gadc._version import __version__
+
+FORMAT_VERSION = 1
+_ENTRY = "gadc"  # the header's entry that holds our JSON
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def write(path: str | os.PathLike[str], kind: str, settings: Mapping[str, Any], arrays: Arrays) -> None:
+    """Write a model; the file appears whole or not at all.
+
+    Args:
+        path: The file; an existing one is replaced.
+        kind: What is stored, to be asked for again in `read`.
+        settings: Anything JSON can hold; NumPy scalars become plain numbers.
+        arrays: Name to array.
+    """
+    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    text = json.dumps(settings, default=_plain, sort_keys=True)
+    header = {
+        "kind": kind,
+        "format_version": FORMAT_VERSION,
+        "gadc_version": __version__,
+        "sha256": _checksum(kind, text, arrays),
+        "settings": text,
+    }
+    _replace(Path(path), to_bytes(arrays, metadata={_ENTRY: json.dumps(header)}))
+
+
+def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Arrays]:
+    """The settings and arrays that `write` stored under that kind; anything else is a ValueError."""
+    try:
+        with safe_open(os.fspath(path), framework="np") as file:
+            metadata = file.metadata() or {}
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(f"read: {path} is no safetensors file, or a truncated one: {error}.") from error
+    header = _header(path, metadata)
+    version = header.get("format_version")
+    if version != FORMAT_VERSION:
+        raise ValueError(
+            f"read: {path} must have format version {FORMAT_VERSION}, got {version!r} "
+            f"(written by gadc {header.get('gadc_version')!r}; this is gadc {__version__})."
+        )
+    if header.get("kind") != kind:
+        raise ValueError(f"read: {path} must hold a {kind}, got {header.get('kind')!r}.")
+    text = header.get("settings")
+    if not isinstance(text, str) or header.get("sha256") != _checksum(kind, text, arrays):
+        raise ValueError(f"read: {path} is damaged: its content does not match its checksum.")
+    return json.loads(text), arrays
+
+
+def _header(path: str | os.PathLike[str], metadata: Mapping[str, str]) -> dict[str, Any]:
+    if _ENTRY not in metadata:
+        raise ValueError(f"read: {path} is a safetensors file, but not one of gadc's models.")
+    try:
+        header = json.loads(metadata[_ENTRY])
+    except json.JSONDecodeError as error:
+        raise ValueError(f"read: {path} is damaged: its header is not JSON ({error}).") from error
+    if not isinstance(header, dict):
+        raise ValueError(f"read: {path} is damaged: its header must be a JSON object, got {header!r}.")
+    return header
+
+
+def _checksum(kind: str, settings: str, arrays: Arrays) -> str:
+    digest = hashlib.sha256(json.dumps([kind, settings]).encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _replace(path: Path, content: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"write: settings must be JSON values, got {type(value).__name__} {value!r}.")

@@ -1,0 +1,175 @@
+"""What `gadc audit` prints and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from torch_geometric.data import Data
+
+from gadc.cli._run_pages import card, texts
+from gadc.report._budget_curves import BudgetCurve, BudgetCurves
+from gadc.report._run_evidence import wilson_interval
+from gadc.report._run_plots import AccuracyBars, Bar
+from gadc.report._run_report import Cell, Comparison, RunReport, Verdict
+from gadc.robustness.audit import AuditResult, Finding
+from gadc.robustness.audit._result import KNOWN
+
+_STYLES = {True: "green", False: "bold red", None: "dim"}
+_NOTES = (
+    "Accuracies in percent, evasion / poisoning: the trained defender on the attacked graph, and one trained"
+    " again on it. The lowest figure of a budget counts: the others show how easily an attack is too weak.",
+    "Intervals are Wilson's, 95 %, of the mean on the tested nodes. Passing is no proof: a stronger attack"
+    " may exist.",
+)
+
+
+def verdict(name: str, result: AuditResult) -> str:
+    """What came out, in a sentence or two."""
+    left = [f"{one.accuracy:.1f} % at {100 * one.rate:g} % ({one.attack})" for one in result.strongest]
+    failed = [check.name for check in result.checks if check.passed is False]
+    told = (
+        f"{name}: {fmean(result.clean):.1f} % without an attack; left: {', '.join(left) or 'not attacked'}."
+    )
+    told += f" A model without the graph has {fmean(result.graph_free):.1f} %."
+    return f"{told} These figures are NOT to be believed: {len(failed)} failed." if failed else told
+
+
+def print_audit(title: str, name: str, result: AuditResult) -> None:
+    """The table of attacks by budgets and the checks, a failing one in red."""
+    console = Console()
+    console.print(f"{title}: {name} under attack", style="bold", markup=False, highlight=False)
+    rates = _rates(result)
+    table = Table(box=None)
+    table.add_column("evasion / poisoning")
+    for rate in rates:
+        table.add_column(f"{100 * rate:g} % flipped", justify="right")
+    for attack, cells in _grid(result):
+        table.add_row(escape(attack), *cells)
+    lowest = {one.rate: one for one in result.strongest}
+    strongest = [_with_interval(lowest[rate].accuracy, result) if rate in lowest else "" for rate in rates]
+    table.add_row("the strongest", *strongest, style="bold")
+    for label, value in _lines(result).items():
+        table.add_row(label, _with_interval(value, result), *[""] * (len(rates) - 1))
+    console.print(table)
+    console.print()
+    for check in result.checks:
+        shown = Verdict(name=check.name, passed=check.passed, detail=check.detail)
+        word = f"[{_STYLES[check.passed]}]{shown.word:>10}[/]"
+        console.print(f"{word}  {escape(check.name)}", highlight=False, soft_wrap=True)
+        console.print(f"{'':12}{check.detail}", style="dim", markup=False, highlight=False, soft_wrap=True)
+    for attack, reason in result.failures.items():
+        console.print(f"note: {attack} was not run: {reason}", markup=False, highlight=False, soft_wrap=True)
+
+
+def audit_page(command: str, title: str, name: str, result: AuditResult, data: Data) -> RunReport:
+    """The report.
+
+    Args:
+        command: As it was given.
+        title: Name of the graph.
+        name: Name of the defender.
+        result: What was found.
+        data: The clean graph.
+    """
+    seeds = sorted({one.seed for one in result.findings})
+    settings = {"defender": name, "tested nodes": result.tested, "seeds": seeds, **KNOWN}
+    notes = [*_NOTES, *(f"{attack} was not run: {reason}" for attack, reason in result.failures.items())]
+    return RunReport(
+        title=f"{name} on {title} under attack",
+        verdict=verdict(name, result),
+        command=command,
+        settings=texts(settings),
+        card=card(data),
+        comparison=_comparison(result),
+        accuracies=_bars(result),
+        checks=[
+            Verdict(name=check.name, passed=check.passed, detail=check.detail) for check in result.checks
+        ],
+        pictures=[_curves(result)],
+        notes=notes,
+    )
+
+
+def _rates(result: AuditResult) -> list[float]:
+    return sorted({one.rate for one in result.findings})
+
+
+def _lines(result: AuditResult) -> dict[str, float]:
+    """Figures that no attack of the battery belongs to."""
+    return {
+        "no attack": fmean(result.clean),
+        "MLP without the graph": fmean(result.graph_free),
+        "unlimited budget": fmean(result.unlimited),
+    }
+
+
+def _grid(result: AuditResult) -> list[tuple[str, list[str]]]:
+    """For each attack, evasion / poisoning at each rate, means over the seeds."""
+    attacks = dict.fromkeys(one.attack for one in result.findings)
+    return [(attack, [_cell(_at(result, attack, rate)) for rate in _rates(result)]) for attack in attacks]
+
+
+def _at(result: AuditResult, attack: str, rate: float) -> list[Finding]:
+    return [one for one in result.findings if (one.attack, one.rate) == (attack, rate)]
+
+
+def _cell(findings: Sequence[Finding]) -> str:
+    parts = ([one.evasion for one in findings], [one.poisoning for one in findings])
+    return " / ".join(_mean_text([value for value in part if value is not None]) for part in parts)
+
+
+def _mean_text(values: list[float]) -> str:
+    return f"{fmean(values):.1f}" if values else "–"
+
+
+def _with_interval(value: float, result: AuditResult) -> str:
+    low, high = _interval(value, result)
+    return f"{value:.1f} [{low:.1f}, {high:.1f}]".replace("[", r"\[")
+
+
+def _interval(value: float, result: AuditResult) -> tuple[float, float]:
+    low, high = wilson_interval(value / 100, result.tested)
+    return 100 * low, 100 * high
+
+
+def _comparison(result: AuditResult) -> Comparison:
+    rows = []
+    for attack, cells in _grid(result):
+        found = [_at(result, attack, rate) for rate in _rates(result)]
+        values = [fmean(one.accuracy for one in some) if some else None for some in found]
+        entries = [Cell(text=text, value=value) for text, value in zip(cells, values, strict=True)]
+        rows.append((attack, tuple(entries)))
+    columns = ("attack", *(f"{100 * rate:g} % flipped" for rate in _rates(result)))
+    return Comparison(columns=columns, rows=tuple(rows), caption="Test accuracy %, evasion / poisoning.")
+
+
+def _bars(result: AuditResult) -> AccuracyBars:
+    lines = _lines(result)
+    clean, alone, unlimited = lines.items()
+    shown = [clean, *((f"{100 * one.rate:g} %: {one.attack}", one.accuracy) for one in result.strongest)]
+    bars = []
+    for label, value in (*shown, unlimited, alone):
+        low, high = _interval(value, result)
+        bars.append(Bar(label=label, value=value, low=low, high=high, control=label == alone[0]))
+    caption = "The strongest attack of each budget. Lines: 95 % intervals. Grey: the control."
+    return AccuracyBars(title="What is left", caption=caption, bars=tuple(bars))
+
+
+def _curves(result: AuditResult) -> BudgetCurves:
+    curves = []
+    for attack in dict.fromkeys(one.attack for one in result.findings):
+        found = {rate: _at(result, attack, rate) for rate in _rates(result)}
+        points = tuple((rate, fmean(one.accuracy for one in some)) for rate, some in found.items() if some)
+        curves.append(BudgetCurve(label=attack, points=points))
+    return BudgetCurves(
+        title="Accuracy against budget",
+        caption="Each attack by the lower of evasion and poisoning, mean over the seeds.",
+        curves=tuple(curves),
+        clean=fmean(result.clean),
+        lowest=tuple((one.rate, one.accuracy) for one in result.strongest),
+        graph_free=fmean(result.graph_free),
+    )

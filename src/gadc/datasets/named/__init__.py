@@ -1,0 +1,1 @@
+"""Named data sets: registry, files, readers and splits."""

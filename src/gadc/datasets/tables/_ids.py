@@ -1,0 +1,172 @@
+"""Ids of nodes, and the edges between them as positions 0..n-1, by joins that stream through the edges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from gadc.datasets.tables._features import whole_numbers
+from gadc.datasets.tables._files import Table
+from gadc.datasets.tables._report import TableError
+
+_MAX_WEIGHT = 1e30  # any number of repeated edges then adds up to a 32-bit number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nodes:
+    """The nodes of a table.
+
+    Args:
+        ids: Ids, all int64 or all text.
+        rows: Row number of each as its user counts; added nodes have none and come last.
+        notes: What was decided about the ids.
+    """
+
+    ids: pl.Series
+    rows: NDArray[np.int64]
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeColumns:
+    """The edge table, and which of its columns say what."""
+
+    table: Table
+    source: str
+    target: str
+    weight: str | None
+
+
+def read_ids(table: Table, column: str) -> Nodes:
+    """Ids of a node table: none missing, none twice."""
+    frame = table.collect(table.numbered(id=table.col(column)))
+    rows, ids, notes = frame["row"].to_numpy(), frame["id"], []
+    if ids.dtype.is_float():
+        notes.append(f"ids in {column!r} of {table.name} are floats: taken as whole numbers")
+    if not len(ids):
+        raise TableError("has no rows.", file=table.name)
+    values = (
+        whole_numbers(ids)
+        if table.text
+        else frame.select(_plain(pl.col("id"), ids.dtype, table, column))["id"]
+    )
+    for bad, message in (
+        (values.is_null(), "the id is empty or no whole number."),
+        (values.is_duplicated(), "the id {!r} is there more than once."),
+    ):
+        if bad.any():
+            at = int(bad.arg_max() or 0)
+            raise TableError(message.format(values[at]), file=table.name, row=int(rows[at]), column=column)
+    return Nodes(ids=values, rows=rows, notes=notes)
+
+
+def match(edges: EdgeColumns, nodes: Nodes, unknown: str) -> tuple[pl.DataFrame, Nodes, int]:
+    """Positions of the ends of all edges (`s`, `t`, `w` if weighted), the nodes, and the rows left out."""
+    found = edges.table.collect(_positions(edges, nodes))
+    if edges.weight is not None:
+        _check_weight(edges, edges.weight, found["w"])
+    strange = found.select((pl.col("s").is_null() | pl.col("t").is_null()).sum()).item()
+    if not strange:
+        return found, nodes, 0
+    _check_filled(edges)
+    if unknown == "drop":
+        return found.drop_nulls(), nodes, strange
+    if unknown == "add":
+        del found
+        return match(edges, _with_added(edges, nodes), "error")
+    raise _unknown_error(edges, nodes, strange, len(found))
+
+
+def _plain(cell: pl.Expr, dtype: pl.DataType, table: Table, column: str) -> pl.Expr:
+    """An id as int64 or text; a float that is no whole number becomes null."""
+    if dtype == pl.String or dtype in (pl.Categorical, pl.Enum):
+        return cell
+    if dtype.is_integer():
+        return cell.cast(pl.Int64, strict=False)
+    if dtype.is_float():
+        return pl.when(cell == cell.floor()).then(cell).cast(pl.Int64, strict=False)
+    raise TableError(f"ids must be text or whole numbers, got {dtype}.", file=table.name, column=column)
+
+
+def _positions(edges: EdgeColumns, nodes: Nodes, *, numbered: bool = False) -> pl.LazyFrame:
+    """The query behind `match`; `numbered` adds the row and the ids themselves."""
+    table, kind = edges.table, nodes.ids.dtype
+    columns = {}
+    for end, name in (("source", edges.source), ("target", edges.target)):
+        columns[end] = _plain(table.col(name), table.schema[name], table, name).cast(kind, strict=False)
+        columns |= {f"raw_{end}": table.col(name)} if numbered else {}
+    if edges.weight is not None:
+        columns["w"] = _weight(edges, edges.weight)
+    position = pl.int_range(pl.len(), dtype=pl.Int32)
+    lookup = pl.LazyFrame({"id": nodes.ids})
+    query = table.numbered(**columns) if numbered else table.select(**columns)
+    for end, short in (("source", "s"), ("target", "t")):
+        query = query.join(lookup.with_columns(position.alias(short)), left_on=end, right_on="id", how="left")
+        query = query if numbered else query.drop(end)
+    return query
+
+
+def _weight(edges: EdgeColumns, column: str) -> pl.Expr:
+    table, dtype = edges.table, edges.table.schema[column]
+    if not (table.text or dtype.is_numeric() or dtype == pl.Boolean):
+        raise TableError(f"weights must be numbers, got {dtype}.", file=table.name, column=column)
+    return table.col(column).cast(pl.Float64, strict=False)
+
+
+def _check_weight(edges: EdgeColumns, column: str, weight: pl.Series) -> None:
+    """Weights must be there, not negative, and small enough for their sums."""
+    good = pl.col("w").is_between(0, _MAX_WEIGHT)
+    if weight.to_frame().select(good.fill_null(False).all()).item():
+        return
+    raw = edges.table.numbered(w=_weight(edges, column), raw=edges.table.col(column))
+    row, value = edges.table.collect(raw.filter(~good.fill_null(False)).head(1)).select("row", "raw").row(0)
+    what = (
+        "the weight is empty"
+        if value is None
+        else f"a weight must be a finite number >= 0 (and <= {_MAX_WEIGHT:g}), got {value!r}"
+    )
+    raise TableError(f"{what}.", file=edges.table.name, row=row, column=column)
+
+
+def _check_filled(edges: EdgeColumns) -> None:
+    """An edge without an end is a bad table, whatever is done about unknown nodes."""
+    for name in (edges.source, edges.target):
+        cell, dtype = edges.table.col(name), edges.table.schema[name]
+        empty = cell.is_null() | cell.is_nan() if dtype.is_float() else cell.is_null()
+        found = edges.table.collect(edges.table.numbered(empty=empty).filter("empty").head(1))
+        if len(found):
+            raise TableError("the id is empty.", file=edges.table.name, row=found["row"][0], column=name)
+
+
+def _unknown_error(edges: EdgeColumns, nodes: Nodes, strange: int, rows: int) -> TableError:
+    query = _positions(edges, nodes, numbered=True).filter(pl.col("s").is_null() | pl.col("t").is_null())
+    some = edges.table.collect(query.sort("row").head(3))
+    places = [
+        f"row {row['row']}: {row['raw_source' if row['s'] is None else 'raw_target']!r}"
+        for row in some.iter_rows(named=True)
+    ]
+    return TableError(
+        f"{strange:,} of {rows:,} edges end at a node that is not in the node table ({'; '.join(places)}"
+        f"{'; ...' if strange > len(places) else ''}). "
+        'unknown="drop" leaves them out, unknown="add" adds the nodes.',
+        file=edges.table.name,
+        row=some["row"][0],
+    )
+
+
+def _with_added(edges: EdgeColumns, nodes: Nodes) -> Nodes:
+    """The nodes, and after them those that only edges name, sorted."""
+    query = _positions(edges, nodes, numbered=True)
+    ends = []
+    for end, short in (("source", "s"), ("target", "t")):
+        ends.append(query.filter(pl.col(short).is_null()).select(pl.col(end).alias("id")))
+    ids = edges.table.collect(pl.concat(ends).unique())["id"]
+    if not ids.null_count():
+        return replace(nodes, ids=pl.concat([nodes.ids, ids.sort()]))
+    if nodes.ids.dtype == pl.String:
+        raise TableError("an id is no whole number and cannot name a node.", file=edges.table.name)
+    note = "edges name nodes by text, the node table by number: all ids are taken as text"
+    return _with_added(edges, replace(nodes, ids=nodes.ids.cast(pl.String), notes=[*nodes.notes, note]))

@@ -1,0 +1,1 @@
+"""The paper: graph -> transition -> series -> polynomial -> diffuse; denoising and theory."""

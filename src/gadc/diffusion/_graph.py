@@ -1,0 +1,157 @@
+"""From an edge list to A, Ã and Â, as operators that are differentiable in the edge weights.
+
+    Ã = A + w I,    Â = D̃^-1/2 Ã D̃^-1/2 ("sym")    or    D̃^-1 Ã ("rw")
+
+Edge lists may be unsorted and may repeat edges. The graph is undirected unless a flag says otherwise: an edge
+listed in one direction only counts in both. Listed self-loops are left out unless asked for, since A has
+none; Ã adds its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gadc._base.memo import remembered
+from gadc._base.validation import check_choice, check_edge_index, check_edge_weight
+from gadc.operators import LinearOperator
+from gadc.operators._backend import uses_numba
+from gadc.operators._pattern import SparsePattern
+from gadc.operators._products import rescale, row_sums
+
+NORMS = ("sym", "rw")
+
+
+def adjacency(
+    edge_index: Tensor,
+    edge_weight: Tensor | None,
+    num_nodes: int,
+    *,
+    directed: bool = False,
+    listed_loops: bool = False,
+    dtype: torch.dtype = torch.float32,
+    owner: str = "adjacency",
+) -> LinearOperator:
+    """A, with an explicit (zero) diagonal so that every transition over the graph shares its pattern.
+
+    Repeated edges count once without weights and add up with weights. An undirected edge has one weight: the
+    mean of the directions in which it is listed.
+    """
+    if edge_weight is None and not listed_loops and _is_long(edge_index, dtype):
+        pattern = remembered(
+            "pattern",
+            (edge_index, num_nodes, directed),
+            lambda: _long_pattern(edge_index, num_nodes, directed, owner),
+        )
+        values = torch.ones(pattern.nnz, dtype=dtype).index_fill_(0, pattern.diagonal, 0.0)
+        return LinearOperator(pattern, values, symmetric=not directed)
+    layout = remembered(
+        "layout",
+        (edge_index, num_nodes, directed, listed_loops),
+        lambda: _layout(edge_index, num_nodes, directed, listed_loops, owner),
+    )
+    pattern, place = layout.pattern, layout.place
+    zeros = torch.zeros(pattern.nnz, dtype=dtype, device=place.device)
+    if edge_weight is None:
+        values = zeros.index_fill(0, place, 1.0)
+    else:
+        edge_weight = check_edge_weight(owner, edge_weight, edge_index.shape[1], dtype)
+        if layout.proper is not None:
+            edge_weight = edge_weight[layout.proper]
+        values = zeros.index_add(0, place, edge_weight)
+    if layout.directions is not None:
+        mirrored: Tensor = _Mirror.apply(values, pattern.transposed[1])  # type: ignore[no-untyped-call]
+        values = (values + mirrored) / layout.directions
+    return LinearOperator(pattern, values, symmetric=not directed)
+
+
+def _is_long(edge_index: Tensor, dtype: torch.dtype) -> bool:
+    """Whether the list is so long that sorting it by rows, rather than at once, is worth it."""
+    return isinstance(edge_index, Tensor) and uses_numba(
+        edge_index.numel(), torch.empty(0, dtype=dtype, device=edge_index.device)
+    )
+
+
+def _long_pattern(edge_index: Tensor, num_nodes: int, directed: bool, owner: str) -> SparsePattern:
+    from gadc.operators._build import pattern_of  # imports Numba
+
+    return pattern_of(check_edge_index(owner, edge_index, num_nodes), num_nodes, directed=directed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """Where the weights of an edge list go.
+
+    Attributes:
+        pattern: The entries of A.
+        proper: Which listed edges count, or None for all.
+        place: Entry of each edge that counts.
+        directions: For an undirected graph, in how many directions the edge of each entry is listed.
+    """
+
+    pattern: SparsePattern
+    proper: Tensor | None
+    place: Tensor
+    directions: Tensor | None
+
+
+def _layout(edge_index: Tensor, num_nodes: int, directed: bool, listed_loops: bool, owner: str) -> _Layout:
+    source, target = check_edge_index(owner, edge_index, num_nodes)
+    proper = None
+    if not listed_loops and bool((source == target).any()):
+        proper = source != target
+        source, target = source[proper], target[proper]
+    listed = source * num_nodes + target
+    mirrored = listed[:0] if directed else target * num_nodes + source
+    diagonal = torch.arange(num_nodes, device=listed.device) * (num_nodes + 1)
+    keys, place = torch.unique(torch.cat([listed, mirrored, diagonal]), return_inverse=True)
+    pattern = SparsePattern.from_keys(keys, num_nodes, num_nodes, symmetric=not directed)
+    place = place[: len(listed)].clone()  # a slice would keep the whole
+    if directed:
+        return _Layout(pattern, proper, place, None)
+    present = torch.zeros(len(keys), dtype=torch.uint8, device=place.device).index_fill(0, place, 1)
+    directions = (present + present[pattern.transposed[1]]).clamp(min=1)
+    return _Layout(pattern, proper, place, directions)
+
+
+class _Mirror(torch.autograd.Function):
+    """values[mirror] where mirroring twice is no change, so that the gradient is mirrored, not scattered."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, mirror: Tensor) -> Tensor:
+        ctx.mirror = mirror
+        return values.index_select(0, mirror)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        return _Mirror.apply(grad, ctx.mirror), None  # type: ignore[no-untyped-call]
+
+
+def add_self_loops(graph: LinearOperator, weight: float) -> LinearOperator:
+    """A + weight · I."""
+    diagonal = graph.pattern.diagonal
+    values = graph.values.index_add(0, diagonal, graph.values.new_full((len(diagonal),), weight))
+    return replace(graph, values=values)
+
+
+def normalize(graph: LinearOperator, norm: str, *, owner: str = "normalize") -> LinearOperator:
+    """Divide by the row sums ("rw") or by their roots on both sides ("sym"); an empty row stays zero."""
+    check_choice(owner, norm, "norm", NORMS)
+    lowest = float(graph.values.detach().min()) if graph.values.numel() else 0.0
+    if lowest < 0:
+        raise ValueError(
+            f"{owner}: edge_weight must be >= 0 where degrees normalise the graph, got {lowest:g}."
+        )
+    degree = row_sums(graph.pattern, graph.values)
+    occupied = degree > 0
+    safe = torch.where(occupied, degree, torch.ones_like(degree))  # keeps 0/0 out of the gradient too
+    power = 1.0 / safe if norm == "rw" else safe.rsqrt()
+    scale = torch.where(occupied, power, torch.zeros_like(power))
+    if norm == "rw":
+        values = rescale(graph.pattern, graph.values, scale, torch.ones_like(scale))
+        return replace(graph, values=values, symmetric=False, bounds=(-1.0, 1.0))
+    values = rescale(graph.pattern, graph.values, scale, scale)
+    return replace(graph, values=values, bounds=(-1.0, 1.0) if graph.symmetric else None)

@@ -1,0 +1,95 @@
+"""The adjacency of lowest rank error, never multiplied out.
+
+Entezari, Al-Sayouri, Darvishzadeh and Papalexakis, "All You Need Is Low (Rank): Defending Against Adversarial
+Attacks on Graphs", WSDM 2020.
+
+    A_r = U_r Σ_r V_rᵀ                        the leading singular triplets of A (Eckart and Young)
+    T = D^-1/2 (A_r + I) D^-1/2,    D = 1 + A_r 1, at least 1e-5
+
+A is symmetric, so its singular values are |λ|, U holds the eigenvectors and V differs from U by the signs of
+λ. A product with T costs O(n r) a column. A_r has negative entries; the clamp keeps D positive where a row of
+them outweighs the loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy import sparse
+from scipy.sparse.linalg import eigsh
+from torch import Tensor
+
+from gadc._base.validation import check_count, check_features
+from gadc.diffusion._graph import adjacency
+from gadc.operators import LinearOperator
+from gadc.operators._pattern import SparsePattern
+
+MIN_DEGREE = 1e-5
+_SMALL = 256  # nodes up to which all eigenvectors are found at once
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowRank:
+    """A transition: T of the low-rank graph. It has no gradient in `edge_weight`.
+
+    Args:
+        rank: r; at most n of it is used.
+        seed: Of the vector the eigensolver starts from; it decides rounding, no more.
+    """
+
+    rank: int = 50
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_count("LowRank", self.rank, "rank", low=1)
+        check_count("LowRank", self.seed, "seed")
+
+    def __call__(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> LinearOperator:
+        """Build T, diagonal plus rank r."""
+        low = self.adjacency(x, edge_index, edge_weight)
+        n = low.shape[0]
+        degree = 1 + low @ torch.ones(n, dtype=low.dtype, device=low.device)
+        scale = degree.clamp(min=MIN_DEGREE).rsqrt()
+        diagonal = torch.arange(n, device=low.device) * (n + 1)
+        loops = LinearOperator(SparsePattern.from_keys(diagonal, n, n), scale.square(), symmetric=True)
+        left, right = (scale.unsqueeze(1) * part for part in (low.left, low.right) if part is not None)
+        return loops.add_low_rank(left, right, symmetric=True)
+
+    def adjacency(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> LinearOperator:
+        """A_r alone, in factors: `left` is U Σ and `right` is V, with orthonormal columns each."""
+        x = check_features("LowRank", x)
+        graph = adjacency(edge_index, edge_weight, len(x), dtype=x.dtype, owner="LowRank")
+        eigenvalues, vectors = leading_eigenpairs(graph, self.rank, seed=self.seed)
+        n = len(x)
+        empty = SparsePattern.empty(n, n, x.device)
+        left, right = vectors * eigenvalues.abs(), vectors * _signs(eigenvalues)
+        return LinearOperator(empty, eigenvalues[:0], left, right, symmetric=True)
+
+
+def leading_eigenpairs(graph: LinearOperator, rank: int, *, seed: int = 0) -> tuple[Tensor, Tensor]:
+    """The `rank` eigenvalues of a sparse symmetric matrix that are largest in size, and their vectors.
+
+    Found in double precision, from a start that the seed alone decides, and cut off from the gradient.
+    """
+    n = graph.shape[0]
+    rank = min(rank, n)
+    rows, cols = graph.pattern.rows.cpu().numpy(), graph.pattern.cols.cpu().numpy()
+    values = graph.values.detach().cpu().double().numpy()
+    matrix = sparse.csr_array((values, (rows, cols)), shape=(n, n))
+    if n <= _SMALL or rank > n // 2:
+        eigenvalues, vectors = np.linalg.eigh(matrix.toarray())
+    elif not values.any():  # the eigensolver finds no direction to start in
+        eigenvalues, vectors = np.zeros(rank), np.eye(n, rank)
+    else:
+        start = np.random.default_rng(seed).standard_normal(n)
+        eigenvalues, vectors = eigsh(matrix, rank, which="LM", v0=start)
+    order = np.argsort(-np.abs(eigenvalues), kind="stable")[:rank].copy()
+    found = (torch.from_numpy(part) for part in (eigenvalues[order], vectors[:, order]))
+    leading, basis = (part.to(graph.device, graph.dtype) for part in found)
+    return leading, basis
+
+
+def _signs(eigenvalues: Tensor) -> Tensor:
+    return torch.where(eigenvalues < 0, -1.0, 1.0).to(eigenvalues.dtype)

@@ -1,0 +1,60 @@
+"""The nodes that resemble a node most, by the cosine of their features: a graph that no edge can change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from gadc._base.memo import remembered
+from gadc.operators import LinearOperator
+from gadc.operators._pattern import SparsePattern
+
+_BLOCK = 1024  # rows of cosines at a time
+
+
+@torch.no_grad()
+def nearest(x: Tensor, count: int) -> LinearOperator:
+    """1 at (i, j) where one is among the `count` nodes nearest to the other; the diagonal is there, and zero.
+
+    Only cosines above 0 make neighbours, and any of equal ones. All pairs are compared, O(n² d) operations,
+    some rows at a time. The choice is a constant for the gradient.
+    """
+    n = len(x)
+    norms = x.norm(dim=1, keepdim=True)
+    directions = x / torch.where(norms > 0, norms, 1.0)
+    count = min(count, n - 1)
+    diagonal = torch.arange(n, device=x.device) * (n + 1)
+    keys = [diagonal]
+    for start in range(0, n if count > 0 else 0, _BLOCK):
+        rows = torch.arange(start, min(start + _BLOCK, n), device=x.device)
+        cosines = directions[rows] @ directions.T
+        cosines[rows - start, rows] = -torch.inf
+        top = cosines.topk(count, dim=1)
+        near = (rows.unsqueeze(1) * n + top.indices)[top.values > 0]
+        keys += [near, near % n * n + near // n]
+    distinct = torch.unique(torch.cat(keys))
+    pattern = SparsePattern.from_keys(distinct, n, n, symmetric=True)
+    values = torch.ones(pattern.nnz, dtype=x.dtype, device=x.device)
+    return LinearOperator(pattern, values.index_fill_(0, pattern.diagonal, 0.0), symmetric=True)
+
+
+def merged(graph: LinearOperator, other: LinearOperator, weight: float) -> LinearOperator:
+    """The sum graph + weight · other; where their patterns are remembered, so is that of the sum."""
+    pattern, first, second = remembered(
+        "merged", (graph.pattern, other.pattern), lambda: _union(graph.pattern, other.pattern)
+    )
+    values = torch.zeros(pattern.nnz, dtype=graph.dtype, device=graph.device)
+    values = values.index_add(0, first, graph.values).index_add(0, second, weight * other.values)
+    symmetric = graph.symmetric and other.symmetric
+    return replace(graph, pattern=pattern, values=values, symmetric=symmetric, bounds=None)
+
+
+def _union(a: SparsePattern, b: SparsePattern) -> tuple[SparsePattern, Tensor, Tensor]:
+    """The entries of both patterns, and where those of either are among them."""
+    n = a.num_cols
+    keys = torch.cat([one.rows.long() * n + one.cols for one in (a, b)])
+    distinct, place = torch.unique(keys, return_inverse=True)
+    pattern = SparsePattern.from_keys(distinct, a.num_rows, n, symmetric=a.symmetric and b.symmetric)
+    return pattern, place[: a.nnz], place[a.nnz :]

@@ -1,0 +1,182 @@
+"""How much noise a diffusion lets through, and how well connected it makes a graph (Section 3.3, Appendix B).
+
+    β = 1 - (λ/(λ+1))^(K+1)           row sums of S with norm="rw"
+    τ = max_i τ_i,  τ_i = n Σ_j S_ij² / β²    in [1, n] with norm="rw": 1 for even rows, n for isolated nodes
+    ‖S‖_F² / n                        noise gain: mean square of unit noise that is left in an entry
+
+(The paper's Eq. 20 misses a sum in the denominator; its proof has β².) All functions take the operator T, so
+they apply to every variant. Small graphs are exact; on large ones ‖S‖_F and the row norms are estimated with
+random probes and an error bar.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gadc._base.validation import check_count, check_number
+from gadc.diffusion._diffuse import neumann, polynomial
+from gadc.operators import LinearOperator
+
+# Up to so many nodes S is formed (in slabs of columns) and every figure is exact.
+EXACT_LIMIT = 4096
+_SLAB = 512
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number and how far off it may be.
+
+    Attributes:
+        value: The number.
+        error: One standard error (`noise_gain`), or how much larger the maximum may still be at two
+            standard errors (`connectivity_factor`); 0 when exact.
+        exact: Whether `value` is exact up to rounding.
+    """
+
+    value: float
+    error: float
+    exact: bool
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def total_weight(lam: float, num_steps: int) -> float:
+    """β = Σ_k θ_k = 1 - (λ/(λ+1))^(K+1)."""
+    return math.fsum(neumann(lam, num_steps))
+
+
+@torch.no_grad()
+def row_sums(operator: LinearOperator, *, lam: float, num_steps: int) -> Tensor:
+    """Row sums of S; all equal to β when the operator is the plain transition with norm="rw"."""
+    ones = torch.ones(operator.shape[1], dtype=operator.dtype, device=operator.device)
+    return polynomial(operator.detach(), ones, neumann(lam, num_steps))
+
+
+@torch.no_grad()
+def noise_gain(
+    operator: LinearOperator,
+    *,
+    lam: float,
+    num_steps: int,
+    num_probes: int = 64,
+    exact: bool | None = None,
+    seed: int = 0,
+) -> Estimate:
+    """‖S‖_F² / n, by Hutchinson's probes E‖Sz‖² = ‖S‖_F² on large graphs."""
+    operator, n, theta = operator.detach(), operator.shape[0], neumann(lam, num_steps)
+    if _is_exact(n, exact):
+        return Estimate(float(_exact_row_squares(operator, theta).sum()) / n, 0.0, True)
+    samples = _probe(operator, theta, num_probes, seed).square().sum(0, dtype=torch.float64) / n
+    return Estimate(float(samples.mean()), float(samples.std() / math.sqrt(len(samples))), False)
+
+
+@torch.no_grad()
+def connectivity_factor(
+    operator: LinearOperator,
+    *,
+    lam: float,
+    num_steps: int,
+    num_probes: int = 64,
+    max_rows: int = 256,
+    exact: bool | None = None,
+    seed: int = 0,
+) -> Estimate:
+    """The higher-order connectivity factor τ = max_i n Σ_j S_ij² / β².
+
+    On large graphs, probes rank the rows by their estimated norm; the `max_rows` largest are then computed
+    exactly, which gives a certain lower bound of τ, and the error is how far a row left out could exceed it
+    at two standard errors.
+    """
+    operator, n, theta = operator.detach(), operator.shape[0], neumann(lam, num_steps)
+    scale = n / total_weight(lam, num_steps) ** 2
+    if _is_exact(n, exact):
+        return Estimate(scale * float(_exact_row_squares(operator, theta).max()), 0.0, True)
+    squares = _probe(operator, theta, num_probes, seed).square()
+    estimates = squares.mean(1, dtype=torch.float64)
+    errors = squares.double().std(1) / math.sqrt(num_probes)
+    ranked = torch.argsort(estimates, descending=True)
+    chosen, rest = ranked[:max_rows], ranked[max_rows:]
+    found = float(_exact_row_squares(operator, theta, chosen).max())
+    upper = float((estimates + 2 * errors)[rest].max()) if len(rest) else 0.0
+    return Estimate(scale * found, scale * max(0.0, upper - found), False)
+
+
+def entrywise_noise_bound(
+    tau: float,
+    *,
+    lam: float,
+    num_steps: int,
+    sigma: float,
+    num_nodes: int,
+    num_features: int,
+    failure: float | None = None,
+) -> float:
+    """Bound of max_ij (SΥ)_ij² for sub-Gaussian noise Υ of parameter σ, with probability >= 1 - failure.
+
+    2τβ²σ² log(2nd / failure) / n: Hoeffding's inequality for each entry and one union bound over all of them.
+    This is what the proof of Theorem 1 gives; `failure` is 1/d as in the paper unless given. ‖SΥ‖_F² is at
+    most n·d times as much.
+    """
+    n = check_count("entrywise_noise_bound", num_nodes, "num_nodes", low=1)
+    d = check_count("entrywise_noise_bound", num_features, "num_features", low=1)
+    sigma = check_number("entrywise_noise_bound", sigma, "sigma")
+    failure = 1 / d if failure is None else failure
+    if not 0 < failure <= 1:
+        raise ValueError(f"entrywise_noise_bound: failure must lie in (0, 1], got {failure!r}.")
+    beta = total_weight(lam, num_steps)
+    return 2 * float(tau) * beta**2 * sigma**2 * math.log(2 * n * d / failure) / n
+
+
+def expected_noise_energy(gain: float, *, sigma: float, num_nodes: int, num_features: int) -> float:
+    """E‖SΥ‖_F² = σ² d ‖S‖_F², exact for uncorrelated noise of variance σ²; `gain` is `noise_gain`."""
+    sigma = check_number("expected_noise_energy", sigma, "sigma")
+    return float(gain) * sigma**2 * num_nodes * num_features
+
+
+def printed_frobenius_bound(
+    tau: float, *, lam: float, num_steps: int, sigma: float, num_nodes: int, num_features: int
+) -> float:
+    """The right-hand side of Theorem 1 as printed, 2τβ²σ² (4 log n + log 2d) / n: not a bound of ‖SΥ‖_F².
+
+    Every τ_i >= 1 gives ‖S‖_F² >= β², so E‖SΥ‖_F² >= σ² d β², which is far above this formula for large n.
+    The slip is the last union bound of the proof: ‖M‖_F² >= t does not force an entry above √t. Use
+    `entrywise_noise_bound` instead.
+    """
+    beta = total_weight(lam, num_steps)
+    return (
+        2
+        * float(tau)
+        * beta**2
+        * sigma**2
+        * (4 * math.log(num_nodes) + math.log(2 * num_features))
+        / num_nodes
+    )
+
+
+def _is_exact(num_nodes: int, exact: bool | None) -> bool:
+    return num_nodes <= EXACT_LIMIT if exact is None else exact
+
+
+def _exact_row_squares(operator: LinearOperator, theta: list[float], rows: Tensor | None = None) -> Tensor:
+    """Σ_j S_ij² for the given rows: rows of S are columns of Sᵀ, so unit vectors go through Tᵀ."""
+    n, transposed = operator.shape[0], operator.T
+    rows = torch.arange(n, device=operator.device) if rows is None else rows
+    squares = []
+    for slab in torch.split(rows, _SLAB):
+        units = torch.zeros((n, len(slab)), dtype=operator.dtype, device=operator.device)
+        units[slab, torch.arange(len(slab), device=operator.device)] = 1.0
+        squares.append(polynomial(transposed, units, theta).square().sum(0, dtype=torch.float64))
+    return torch.cat(squares)
+
+
+def _probe(operator: LinearOperator, theta: list[float], num_probes: int, seed: int) -> Tensor:
+    """S Z for random signs Z, one column a probe: E (SZ)_i² = Σ_j S_ij²."""
+    check_count("theory", num_probes, "num_probes", low=2)
+    generator = torch.Generator().manual_seed(seed)
+    signs = torch.randint(0, 2, (operator.shape[1], num_probes), generator=generator)
+    return polynomial(operator, (2 * signs - 1).to(operator.device, operator.dtype), theta)

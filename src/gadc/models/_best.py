@@ -1,0 +1,45 @@
+"""The best of several models, chosen on the validation nodes of each run and never on test nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch_geometric.data import Data
+
+from gadc.models._model import Fitted, Model
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestOf(Model):
+    """Fits every candidate and keeps the one with the highest validation accuracy, the first one on ties.
+
+    Args:
+        candidates: Settings of each candidate, with the name of its model under `model`.
+        make: Builds a model from a name and settings.
+    """
+
+    candidates: Sequence[dict[str, Any]]
+    make: Callable[..., Model] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.candidates:
+            raise ValueError("BestOf: candidates must hold at least one model, got none.")
+        self._models()
+
+    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
+        """Fit them all on the same data."""
+        fitted = [model.fit(data, seed=seed) for model in self._models()]
+        return max(fitted, key=lambda one: _rank(one.trained.val_accuracy))
+
+    def _models(self) -> list[Model]:
+        return [
+            self.make(one["model"], **{name: value for name, value in one.items() if name != "model"})
+            for one in self.candidates
+        ]
+
+
+def _rank(val_accuracy: float) -> float:
+    return -math.inf if math.isnan(val_accuracy) else val_accuracy  # a model that diverged is never best

@@ -1,0 +1,77 @@
+"""EvenNet: a learned filter that never looks at neighbours an odd number of hops away.
+
+Lei, Z. Wang, Y. Li, Ding and Wei, "EvenNet: Ignoring Odd-Hop Neighbors Improves Robustness of Graph Neural
+Networks", NeurIPS 2022.
+
+    Z = Σ_{k=0..⌊K/2⌋} w_k P^{2k} H,    H = MLP(X),    P = D^-1/2 A D^-1/2 without self-loops
+
+w is learned and starts at w_k = α (1-α)^{2k}, which for α near 1 is nearly the MLP alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from gadc._base.validation import check_count
+from gadc.diffusion._diffuse import polynomial, ppr
+from gadc.diffusion._transitions import Plain
+from gadc.models._fast.dropout import drop
+from gadc.models._model import GraphModel
+from gadc.models._training.heads import MLP, build_head
+from gadc.operators import LinearOperator
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvenNet(GraphModel):
+    """MLP, then a polynomial of even powers.
+
+    Args:
+        alpha: Restart probability α of the first w.
+        num_steps: Degree K.
+        dropout: On the features, the hidden units and H.
+        weight_decay: L2 term, on the MLP alone.
+    """
+
+    drops_features: ClassVar[bool] = True
+
+    alpha: float = 0.9
+    num_steps: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count("EvenNet", self.num_steps, "num_steps")
+        ppr(self.alpha, self.num_steps)
+
+    def build(self, in_features: int, num_classes: int) -> nn.Module:
+        """The MLP and the filter."""
+        mlp = build_head("mlp", in_features, num_classes, hidden=self.hidden, dropout=self.dropout)
+        return _EvenFilter(mlp, ppr(self.alpha, self.num_steps)[::2], self.dropout)
+
+    def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
+        """P."""
+        return Plain(self_loops=0.0)(x, edge_index, edge_weight)
+
+    def parameter_groups(self, module: nn.Module) -> list[dict[str, Any]] | None:
+        """No decay on w."""
+        return [
+            {"params": module.mlp.parameters()},  # type: ignore[union-attr]
+            {"params": [module.weights], "weight_decay": 0.0},
+        ]
+
+
+class _EvenFilter(nn.Module):
+    def __init__(self, mlp: MLP, weights: list[float], dropout: float) -> None:
+        super().__init__()
+        self.mlp, self.dropout = mlp, dropout
+        self.weights = nn.Parameter(torch.tensor(weights))
+
+    def forward(self, x: Tensor, graph: LinearOperator) -> Tensor:
+        predicted: Tensor = self.mlp(x)
+        if self.training and self.dropout > 0:
+            predicted = drop(predicted, self.dropout)
+        theta = torch.stack([self.weights, torch.zeros_like(self.weights)], 1).flatten()[:-1]
+        return polynomial(graph, predicted, list(theta))

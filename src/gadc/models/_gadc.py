@@ -1,0 +1,103 @@
+"""GADC: one diffusion of the features, then a linear model or an MLP (Algorithm 1 of the paper).
+
+Liu, Chen, Fu, Lin, Zitnik and Wu, "Graph Adversarial Diffusion Convolution", ICML 2024.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from gadc._base.memo import remembered
+from gadc._base.validation import check_choice
+from gadc.diffusion._diffuse import neumann, polynomial, sgc
+from gadc.diffusion._normalization import normalize_rows
+from gadc.diffusion._transitions import Transition, make_transition
+from gadc.models._model import DiffuseFirst
+
+
+@dataclass(frozen=True, kw_only=True)
+class GADC(DiffuseFirst):
+    """Diffusion with a modified transition, then a head.
+
+    Args:
+        variant: "plain", "I", "II", "III", "IV" or "IV+".
+        lam: Strength λ of the smoothing; at 0 the graph is not used.
+        num_steps: Hops K.
+        eps: Radius ε of the adversary.
+        series: "neumann" sums the hops 0 to K, "last" keeps T^K alone.
+        phi_from: Φ from the features that are "diffused" (normalised), or from the "raw" ones.
+        rtol: Relative error allowed in the diffusion; None sums directly.
+        norm: See `gadc.transition`, as the settings below.
+        self_loops: See `gadc.transition`.
+        directed: See `gadc.transition`.
+        transpose: See `gadc.transition`.
+        phi_norm: See `gadc.transition`.
+        phi_self_loops: See `gadc.transition`.
+        listed_loops: See `gadc.transition`.
+        power: See `gadc.transition`.
+        neighbors: See `gadc.transition`.
+        anchor: See `gadc.transition`.
+    """
+
+    variant: str = "II"
+    lam: float = 32.0
+    num_steps: int = 16
+    eps: float = 1.0
+    series: str = "neumann"
+    phi_from: str = "diffused"
+    rtol: float | None = None
+    norm: str = "sym"
+    self_loops: float | None = None
+    directed: bool = False
+    transpose: bool | None = None
+    phi_norm: str | None = None
+    phi_self_loops: bool | None = None
+    listed_loops: bool | None = None
+    power: float | None = None
+    neighbors: int | None = None
+    anchor: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("GADC", self.series, "series", ("neumann", "last"))
+        check_choice("GADC", self.phi_from, "phi_from", ("diffused", "raw"))
+        self._transition()
+        neumann(self.lam, self.num_steps)
+
+    def aggregate(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        """F = S X of the normalised features, differentiable in `x` and `edge_weight`."""
+        features, diffuse = self.diffusion(x, edge_index, edge_weight)
+        return diffuse(features)
+
+    def diffusion(
+        self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None
+    ) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+        """The normalised features X, and S."""
+        features = remembered("rows", (x, self.normalize), lambda: normalize_rows(x, self.normalize))
+        if self.lam == 0 and self.series == "neumann":
+            return features, lambda columns: columns
+        operator = self._transition()(x if self.phi_from == "raw" else features, edge_index, edge_weight)
+        theta = neumann(self.lam, self.num_steps) if self.series == "neumann" else sgc(self.num_steps)
+        return features, lambda columns: polynomial(operator, columns, theta, rtol=self.rtol)
+
+    def _transition(self) -> Transition:
+        special = {
+            "transpose": self.transpose,
+            "phi_norm": self.phi_norm,
+            "phi_self_loops": self.phi_self_loops,
+            "listed_loops": self.listed_loops,
+            "power": self.power,
+            "neighbors": self.neighbors,
+            "anchor": self.anchor,
+        }
+        return make_transition(
+            self.variant,
+            eps=self.eps,
+            norm=self.norm,
+            self_loops=self.self_loops,
+            directed=self.directed,
+            **special,
+        )

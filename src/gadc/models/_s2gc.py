@@ -1,0 +1,52 @@
+"""S²GC: the average of the first K diffusion steps, then a linear model.
+
+H. Zhu and Koniusz, "Simple Spectral Graph Convolution", ICLR 2021.
+
+    F = α X + (1-α)/K Σ_{k=1..K} Â^k X,    Z = F W + b
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from gadc.diffusion._diffuse import polynomial, ssgc
+from gadc.diffusion._normalization import normalize_rows
+from gadc.diffusion._transitions import Plain
+from gadc.models._model import DiffuseFirst
+
+
+@dataclass(frozen=True, kw_only=True)
+class S2GC(DiffuseFirst):
+    """Simple spectral graph convolution.
+
+    Args:
+        alpha: Share α of the features themselves.
+        num_steps: Steps K.
+    """
+
+    alpha: float = 0.05
+    num_steps: int = 16
+    lr: float = 0.2
+    weight_decay: float = 1e-5
+    epochs: int = 100
+    selection: str = "val-loss"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        ssgc(self.alpha, self.num_steps)
+
+    def aggregate(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        """F of the normalised features, differentiable in `x` and `edge_weight`."""
+        features, diffuse = self.diffusion(x, edge_index, edge_weight)
+        return diffuse(features)
+
+    def diffusion(
+        self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None
+    ) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+        """The normalised features, and the average of the steps."""
+        features = normalize_rows(x, self.normalize)
+        operator = Plain()(features, edge_index, edge_weight)
+        return features, lambda columns: polynomial(operator, columns, ssgc(self.alpha, self.num_steps))

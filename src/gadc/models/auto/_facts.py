@@ -1,0 +1,178 @@
+"""What a graph says about itself before anything is trained."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gadc.diffusion._transitions import transition
+
+_SAMPLE = 2048  # so many nodes, features or edges are enough for an estimate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """Figures of a graph, its features and the known labels; NaN where there is nothing to measure.
+
+    Attributes:
+        nodes: How many.
+        features: How many.
+        edges: Undirected, without self-loops.
+        mean_degree: Neighbours of a node.
+        labels: Known ones.
+        labelled_edges: Edges with labels at both ends.
+        homophily: Share of those that join two nodes of a class.
+        chance_homophily: The same share for random pairs of labelled nodes.
+        noise_estimate: σ of the noise in the features, see `noise_level`.
+        noise_share: Its share σ² of the mean square of the entries.
+        edge_contrast: See `edge_contrast`.
+        edge_cosine: Mean cosine of the features of two neighbours.
+        random_cosine: The same of random pairs.
+        odd_edges: Share of edges whose cosine is below the mean of random pairs.
+        spectral_radius_i: ρ(T) of I at ε = 1.
+        spectral_radius_iv: ρ(T) of IV.
+    """
+
+    nodes: int
+    features: int
+    edges: int
+    mean_degree: float
+    labels: int
+    labelled_edges: int
+    homophily: float
+    chance_homophily: float
+    noise_estimate: float
+    noise_share: float
+    edge_contrast: float
+    edge_cosine: float
+    random_cosine: float
+    odd_edges: float
+    spectral_radius_i: float
+    spectral_radius_iv: float
+
+
+@torch.no_grad()
+def measure_facts(
+    x: Tensor,
+    edge_index: Tensor,
+    edge_weight: Tensor | None,
+    y: Tensor | None,
+    known: Tensor,
+    *,
+    seed: int = 0,
+) -> Facts:
+    """Look at a graph; `y` is read at the nodes `known` (a mask) alone."""
+    n = len(x)
+    pairs = _undirected(edge_index)
+    labels = None if y is None else torch.where(known, y, -1)
+    same = _same_class(pairs, labels)
+    noise, square = noise_level(x, seed), float(x.double().square().mean())
+    beside, apart = _cosines(x, _draw(pairs, seed)), _cosines(x, _random_pairs(n, seed))
+    radius = {
+        variant: transition(x, edge_index, edge_weight, variant=variant).spectral_radius(tol=1e-2, seed=seed)
+        if len(pairs[0])
+        else math.nan
+        for variant in ("I", "IV")
+    }
+    return Facts(
+        nodes=n,
+        features=x.shape[1],
+        edges=pairs.shape[1],
+        mean_degree=2 * pairs.shape[1] / n,
+        labels=int(known.sum()),
+        labelled_edges=len(same),
+        homophily=_mean(same),
+        chance_homophily=_chance(labels),
+        noise_estimate=noise,
+        noise_share=noise**2 / square if square > 0 else math.nan,
+        edge_contrast=edge_contrast(x, edge_index, seed),
+        edge_cosine=_mean(beside),
+        random_cosine=_mean(apart),
+        odd_edges=_mean((beside < apart.mean()).double()),
+        spectral_radius_i=radius["I"],
+        spectral_radius_iv=radius["IV"],
+    )
+
+
+def noise_level(x: Tensor, seed: int) -> float:
+    """σ of even, independent noise in X, if what lies beneath has a low rank.
+
+    The median singular value of such a matrix is that of its noise, which random matrix theory knows
+    (Gavish and Donoho, IEEE Trans. Inf. Theory 2014). Sparse words are no such matrix: there the figure is an
+    upper bound of sorts. On large graphs some nodes and features are drawn.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    for axis in (0, 1):
+        if x.shape[axis] > _SAMPLE:
+            x = x.index_select(axis, torch.randperm(x.shape[axis], generator=generator)[:_SAMPLE])
+    x = x.double()
+    x = x if x.shape[0] >= x.shape[1] else x.T
+    long, short = x.shape
+    median = float(torch.linalg.eigvalsh(x.T @ x).median())
+    return math.sqrt(max(median, 0.0) / (long * _marchenko_pastur_median(short / long)))
+
+
+def edge_contrast(x: Tensor, edge_index: Tensor, seed: int) -> float:
+    """Mean ‖x_u - x_v‖² over edges, divided by that over random pairs: 1 if edges say nothing about X."""
+    edges = _draw(edge_index[:, edge_index[0] != edge_index[1]], seed)
+    if not edges.shape[1]:
+        return math.nan
+    joined = (x[edges[0]] - x[edges[1]]).square().sum(1).mean()
+    overall = 2 * x.var(0, unbiased=True).sum()
+    return float(joined / overall)
+
+
+def _undirected(edge_index: Tensor) -> Tensor:
+    """Each pair of neighbours once."""
+    proper = edge_index[:, edge_index[0] != edge_index[1]]
+    pairs: Tensor = torch.unique(proper.sort(0).values, dim=1)
+    return pairs
+
+
+def _same_class(pairs: Tensor, labels: Tensor | None) -> Tensor:
+    if labels is None:
+        return torch.zeros(0)
+    one, other = labels[pairs[0]], labels[pairs[1]]
+    return (one == other)[(one >= 0) & (other >= 0)].double()
+
+
+def _chance(labels: Tensor | None) -> float:
+    if labels is None or not bool((labels >= 0).any()):
+        return math.nan
+    shares = torch.bincount(labels[labels >= 0]).double() / int((labels >= 0).sum())
+    return float(shares.square().sum())
+
+
+def _draw(pairs: Tensor, seed: int) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return pairs[:, torch.randperm(pairs.shape[1], generator=generator)[:_SAMPLE]]
+
+
+def _random_pairs(num_nodes: int, seed: int) -> Tensor:
+    pairs = torch.randint(num_nodes, (2, _SAMPLE), generator=torch.Generator().manual_seed(seed))
+    return pairs[:, pairs[0] != pairs[1]]
+
+
+def _cosines(x: Tensor, pairs: Tensor) -> Tensor:
+    return torch.cosine_similarity(x[pairs[0]].double(), x[pairs[1]].double(), dim=1)
+
+
+def _mean(values: Tensor) -> float:
+    return float(values.mean()) if len(values) else math.nan
+
+
+@lru_cache
+def _marchenko_pastur_median(ratio: float) -> float:
+    """Median of the eigenvalues of NᵀN / rows for standard normal N with columns / rows = ratio <= 1."""
+    low, high = (1 - math.sqrt(ratio)) ** 2, (1 + math.sqrt(ratio)) ** 2
+    # t = low..high by angle: the density has root singularities at its ends, which this smooths.
+    angle = np.linspace(0, math.pi, 20001)
+    t = (low + high) / 2 - (high - low) / 2 * np.cos(angle)
+    density = ((high - low) / 2 * np.sin(angle)) ** 2 / np.maximum(t, 1e-300)
+    mass = np.cumsum(density)
+    return float(t[np.searchsorted(mass, mass[-1] / 2)])

@@ -1,0 +1,6 @@
+"""Linear operators: sparse plus low rank, and the products behind them."""
+
+from gadc.operators._linear_operator import LinearOperator
+from gadc.operators._pattern import SparsePattern
+
+__all__ = ["LinearOperator", "SparsePattern"]

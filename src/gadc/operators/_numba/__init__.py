@@ -1,0 +1,1 @@
+"""The products on the CPU, compiled by Numba."""

@@ -1,0 +1,223 @@
+"""The loops that Numba compiles: each runs over a range of rows, in one thread, without Python's lock.
+
+They are plain functions of NumPy arrays, compiled on first use and kept on disk. Matrices come flattened, and
+what indexes them is unsigned: signed indices may count from the end, and that question in the innermost loop
+would keep it from being vectorised. Every row is summed in the order of its entries, so the result does not
+depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+from gadc.operators._numba.prefetch import prefetch
+from gadc.operators._numba.splitmix import scrambled
+
+Array = Any
+_U = np.uint64
+_AHEAD = 1 << 15  # bytes of rows that are asked for before they are used
+_LINE = 64  # bytes of a cache line
+_CACHE = 1 << 20  # bytes that the cache of a core holds besides
+_WIDTH = 1024  # columns taken at a time, so that a row of sums stays in the first-level cache
+
+
+def _look_ahead(flat: Array, count: Any) -> Any:
+    """How many entries ahead to ask for rows of a matrix; 0 where all of it is in the cache anyway."""
+    if flat.size * flat.itemsize <= _CACHE:
+        return _U(0)
+    return _U(max(4, min(64, _AHEAD // max(np.int64(count) * flat.itemsize, 1))))
+
+
+def _fetch_row(flat: Array, start: Any, count: Any) -> None:
+    """Ask for the cache lines of flat[start : start + count]."""
+    line, c = _U(_LINE // flat.itemsize), _U(0)
+    while c < count:
+        prefetch(flat, np.intp(start + c))
+        c += line
+    prefetch(flat, np.intp(start + count - _U(1)))  # a row need not start at a line
+
+
+def _add_row(row: Array, weight: Any, flat: Array, start: Any, count: Any) -> None:
+    for c in range(count):
+        row[c] += weight * flat[start + c]
+
+
+def _part(function: Any) -> Any:
+    """A piece of the loops below, compiled into each of them."""
+    return numba.njit(function, nogil=True, fastmath={"contract"}, inline="always")
+
+
+_ahead, _fetch, _add = map(_part, (_look_ahead, _fetch_row, _add_row))
+_scrambled = _part(scrambled)
+
+
+def _sum_row(
+    row: Array,
+    first: Any,
+    end: Any,
+    cols: Array,
+    values: Array,
+    flat: Array,
+    columns: Any,
+    low: Any,
+    ahead: Any,
+) -> None:
+    """Row = Σ values_p · (row cols_p of the matrix, from column `low` on), over entries first:end.
+
+    Four entries at once save three trips of the sum to memory.
+    """
+    count, last = _U(len(row)), _U(len(cols))
+    for c in range(count):
+        row[c] = 0
+    p = first
+    while p < end:
+        four = p + _U(4) <= end
+        if ahead > 0:
+            for q in range(p + ahead, min(p + ahead + (_U(4) if four else _U(1)), last)):
+                _fetch(flat, _U(cols[q]) * columns + low, count)
+        h0, v0 = _U(cols[p]) * columns + low, values[p]
+        if four:
+            h1, v1 = _U(cols[p + _U(1)]) * columns + low, values[p + _U(1)]
+            h2, v2 = _U(cols[p + _U(2)]) * columns + low, values[p + _U(2)]
+            h3, v3 = _U(cols[p + _U(3)]) * columns + low, values[p + _U(3)]
+            for c in range(count):
+                part = (row[c] + v0 * flat[h0 + c]) + v1 * flat[h1 + c]
+                row[c] = (part + v2 * flat[h2 + c]) + v3 * flat[h3 + c]
+            p += _U(4)
+        else:
+            _add(row, v0, flat, h0, count)
+            p += _U(1)
+
+
+_sum = _part(_sum_row)
+
+
+def _spmm(
+    row_ptr: Array,
+    cols: Array,
+    values: Array,
+    dense: Array,
+    columns: int,
+    scale: Any,
+    first: Array,
+    first_weight: Any,
+    second: Array,
+    second_weight: Any,
+    out: Array,
+    total: Array,
+    total_weight: Any,
+    start: int,
+    stop: int,
+) -> None:
+    """One pass for out = scale A dense + w₁ first + w₂ second and total += w out.
+
+    `first`, `second` and `total` without entries are left out. A row of `out` is written
+    when all that it is made of has been read, so `out` may be `first` or `second`.
+    """
+    stride = _U(columns)
+    for begin in range(0, columns, _WIDTH):
+        count, low = _U(min(_WIDTH, columns - begin)), _U(begin)
+        row = np.empty(np.int64(count), dense.dtype)
+        ahead = _ahead(dense, count)
+        for i in range(start, stop):
+            here = _U(i) * stride + low
+            _sum(row, _U(row_ptr[i]), _U(row_ptr[i + 1]), cols, values, dense, stride, low, ahead)
+            for c in range(count):
+                row[c] *= scale
+            if len(first):
+                _add(row, first_weight, first, here, count)
+            if len(second):
+                _add(row, second_weight, second, here, count)
+            for c in range(count):
+                out[here + c] = row[c]
+            if len(total):
+                for c in range(count):
+                    total[here + c] += total_weight * row[c]
+
+
+def _sddmm(
+    row_ptr: Array,
+    cols: Array,
+    left: Array,
+    right: Array,
+    columns: int,
+    out: Array,
+    upper: bool,
+    start: int,
+    stop: int,
+) -> None:
+    """out_ij = ⟨left_i, right_j⟩, where `upper` only for j >= i."""
+    count = _U(columns)
+    ahead = np.int64(_ahead(right, count))
+    for i in range(start, stop):
+        begin, end, a = row_ptr[i], row_ptr[i + 1], _U(i) * count
+        if upper:
+            begin += np.searchsorted(cols[begin:end], i)
+        for p in range(begin, end):
+            if ahead > 0:
+                _fetch(right, _U(cols[min(p + ahead, len(cols) - 1)]) * count, count)
+            b = _U(cols[p]) * count
+            product = out.dtype.type(0)
+            for c in range(count):
+                product += left[a + c] * right[b + c]
+            out[p] = product
+
+
+def _mirror(row_ptr: Array, cols: Array, values: Array, first: int, last: int) -> None:
+    """Copy the upper half of a symmetric matrix to the lower half of rows first:last.
+
+    Taken in the order of i, the entries (i, j) of the upper half come in the order in which row j of the
+    lower half stores (j, i): a cursor for each row finds their places without a search.
+    """
+    cursor = row_ptr[first:last].copy()
+    for i in range(last):
+        end = row_ptr[i + 1]
+        p = row_ptr[i] + np.searchsorted(cols[row_ptr[i] : end], max(i + 1, first))
+        while p < end and cols[p] < last:
+            j = cols[p] - first
+            values[cursor[j]] = values[p]
+            cursor[j] += 1
+            p += 1
+
+
+def _row_sums(row_ptr: Array, values: Array, out: Array, start: int, stop: int) -> None:
+    for i in range(start, stop):
+        total = out.dtype.type(0)
+        for p in range(row_ptr[i], row_ptr[i + 1]):
+            total += values[p]
+        out[i] = total
+
+
+def _rescale(
+    row_ptr: Array, cols: Array, values: Array, left: Array, right: Array, out: Array, start: int, stop: int
+) -> None:
+    """out_ij = left_i values_ij right_j."""
+    for i in range(start, stop):
+        for p in range(row_ptr[i], row_ptr[i + 1]):
+            out[p] = values[p] * left[i] * right[cols[p]]
+
+
+def _mask(flat: Array, bits: Array, least: Any, scale: Any, out: Array) -> None:
+    """Scale what is kept, out = scale · flat where bits >= least, else 0."""
+    for i in range(_U(len(flat))):
+        out[i] = flat[i] * scale if bits[i] >= least else out.dtype.type(0)
+
+
+def _random_words(words: Array, key: Any, first: Any) -> None:
+    """The bits of places `first`, `first` + 1, ... in the sequence of the key."""
+    for i in range(_U(len(words))):
+        words[i] = _scrambled(key, first + i)
+
+
+def compiled(function: Any, *extra: str) -> Any:
+    """The function, compiled at its first call for the types it gets, and kept on disk."""
+    # "contract" lets a product and a sum be one instruction; nothing is reordered.
+    return numba.njit(function, nogil=True, cache=True, fastmath={"contract", *extra})
+
+
+spmm, row_sums, rescale, mirror = map(compiled, (_spmm, _row_sums, _rescale, _mirror))
+mask, random_words = map(compiled, (_mask, _random_words))
+sddmm = compiled(_sddmm, "reassoc")  # here the sum itself must be reordered to be vectorised

@@ -1,0 +1,161 @@
+"""The two products everything rests on, differentiable to any order.
+
+    spmm   Y_i = Σ_j A_ij H_j                  sparse times dense
+    sddmm  s_ij = ⟨U_i, V_j⟩ on A's entries    dense times dense, sampled at the edges
+
+Each is the other's adjoint: the gradient of `spmm` in the values of A is an `sddmm`, and the gradients of
+`sddmm` in its factors are `spmm`s. Written that way, no dense n × n matrix appears in any derivative.
+
+Each product is handed to the back end that suits it: blocks of dense matrices for a pattern that is hardly
+sparse, else Numba or torch (`gadc.operators._backend`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gadc._base.memo import remembered
+from gadc.operators._backend import uses_numba
+from gadc.operators._pattern import SparsePattern
+from gadc.operators._torch import csr as torch_csr
+from gadc.operators._torch import dense_blocks
+
+
+class _SpMM(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, pattern: SparsePattern, transposed: bool, values: Tensor, dense: Tensor) -> Tensor:
+        ctx.pattern, ctx.transposed = pattern, transposed
+        ctx.save_for_backward(values, dense)
+        return _product_transposed(pattern, values, dense) if transposed else _product(pattern, values, dense)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, None, Tensor | None, Tensor | None]:
+        values, dense = ctx.saved_tensors
+        grad_values = grad_dense = None
+        if ctx.needs_input_grad[2]:
+            grad_values = sddmm(ctx.pattern, *((dense, grad) if ctx.transposed else (grad, dense)))
+        if ctx.needs_input_grad[3]:
+            grad_dense = (spmm if ctx.transposed else spmm_transposed)(ctx.pattern, values, grad)
+        return None, None, grad_values, grad_dense
+
+
+class _SDDMM(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
+        ctx.pattern = pattern
+        ctx.save_for_backward(left, right)
+        return _sampled(pattern, left, right)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
+        left, right = ctx.saved_tensors
+        grad_left = spmm(ctx.pattern, grad, right) if ctx.needs_input_grad[1] else None
+        grad_right = spmm_transposed(ctx.pattern, grad, left) if ctx.needs_input_grad[2] else None
+        return None, grad_left, grad_right
+
+
+def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
+    """Sparse (pattern, values) times dense, shape (rows, c)."""
+    out: Tensor = _SpMM.apply(pattern, False, values, dense)  # type: ignore[no-untyped-call]
+    return out
+
+
+def spmm_transposed(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
+    """The transpose of sparse (pattern, values) times dense, shape (cols, c)."""
+    out: Tensor = _SpMM.apply(pattern, True, values, dense)  # type: ignore[no-untyped-call]
+    return out
+
+
+def sddmm(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
+    """Inner products ⟨left_i, right_j⟩ for every entry (i, j) of the pattern."""
+    out: Tensor = _SDDMM.apply(pattern, left, right)  # type: ignore[no-untyped-call]
+    return out
+
+
+@torch.no_grad()
+def fused_spmm(
+    pattern: SparsePattern,
+    values: Tensor,
+    dense: Tensor,
+    *,
+    scale: float = 1.0,
+    plus: Sequence[tuple[float, Tensor]] = (),
+    out: Tensor | None = None,
+    total: tuple[float, Tensor] | None = None,
+) -> Tensor:
+    """A step of a recursion in one pass over the rows: out = scale · A dense + Σ weight · summand.
+
+    No gradient flows through it.
+
+    Args:
+        pattern: Where A has entries.
+        values: The entries.
+        dense: Matrix with as many rows as A has columns.
+        scale: Factor of the product.
+        plus: At most two pairs (weight, matrix shaped as the result).
+        out: Where to write the result: a contiguous matrix, perhaps one of the summands, never `dense`.
+        total: A pair (weight, contiguous matrix) to which weight · out is added.
+    """
+    if uses_numba(pattern.nnz * dense.shape[1], values, dense) and not dense_blocks.pays(
+        pattern, dense.shape[1]
+    ):
+        from gadc.operators._numba import csr as numba_csr
+
+        return numba_csr.spmm(pattern, values, dense, scale=scale, plus=plus, out=out, total=total)
+    product = _product(pattern, values, dense)
+    return torch_csr.finish(product, scale=scale, plus=plus, out=out, total=total)
+
+
+def row_sums(pattern: SparsePattern, values: Tensor) -> Tensor:
+    """Sum of each row."""
+    if not _differentiated(values) and uses_numba(pattern.nnz, values):
+        from gadc.operators._numba import csr as numba_csr
+
+        return numba_csr.row_sums(pattern, values)
+    return torch_csr.row_sums(pattern, values)
+
+
+def rescale(pattern: SparsePattern, values: Tensor, left: Tensor, right: Tensor) -> Tensor:
+    """The entries left_i · values_ij · right_j."""
+    if not _differentiated(values, left, right) and uses_numba(pattern.nnz, values, left, right):
+        from gadc.operators._numba import csr as numba_csr
+
+        return numba_csr.rescale(pattern, values, left, right)
+    return torch_csr.rescale(pattern, values, left, right)
+
+
+def _differentiated(*operands: Tensor) -> bool:
+    return torch.is_grad_enabled() and any(one.requires_grad for one in operands)
+
+
+def _product(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
+    if dense_blocks.pays(pattern, dense.shape[1]):
+        return dense_blocks.spmm(pattern, values, dense)
+    if uses_numba(pattern.nnz * dense.shape[1], values, dense):
+        from gadc.operators._numba import csr as numba_csr
+
+        return numba_csr.spmm(pattern, values, dense)
+    return torch_csr.spmm(pattern, values, dense)
+
+
+def _product_transposed(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
+    if dense_blocks.pays(pattern, dense.shape[1]):
+        return dense_blocks.spmm_transposed(pattern, values, dense)
+    transposed, order = pattern.transposed
+    # For a few columns, bringing the values into order takes longer than the product.
+    turned = remembered("turned", (values, order), lambda: values[order])
+    return _product(transposed, turned, dense)
+
+
+def _sampled(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
+    if dense_blocks.pays(pattern, left.shape[1]):
+        return dense_blocks.sddmm(pattern, left, right)
+    if uses_numba(pattern.nnz * left.shape[1], left, right):
+        from gadc.operators._numba import csr as numba_csr
+
+        return numba_csr.sddmm(pattern, left, right)
+    return torch_csr.sddmm(pattern, left, right)

@@ -1,0 +1,1 @@
+"""The products in plain torch, on any device."""

@@ -1,0 +1,65 @@
+"""The products in plain torch, on any device: CSR times dense, and sampled dense times dense.
+
+These are the reference that the other back ends are tested against.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from gadc.operators._pattern import SparsePattern
+
+with warnings.catch_warnings():
+    # torch announces once per process that CSR tensors are in beta; take that announcement here.
+    warnings.simplefilter("ignore")
+    torch.sparse_csr_tensor([0, 0], torch.empty(0, dtype=torch.int64), torch.empty(0), (1, 1))
+
+
+def _csr(pattern: SparsePattern, values: Tensor) -> Tensor:
+    size = (pattern.num_rows, pattern.num_cols)
+    return torch.sparse_csr_tensor(pattern.row_ptr, pattern.cols, values, size, check_invariants=False)
+
+
+def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
+    """Sparse (pattern, values) times dense."""
+    return _csr(pattern, values.contiguous()) @ dense.contiguous()
+
+
+def finish(
+    product: Tensor,
+    *,
+    scale: float = 1.0,
+    plus: Sequence[tuple[float, Tensor]] = (),
+    out: Tensor | None = None,
+    total: tuple[float, Tensor] | None = None,
+) -> Tensor:
+    """Out = scale · product + Σ weight · summand; total += weight · out. The product is overwritten."""
+    product.mul_(scale)
+    for weight, summand in plus:
+        product.add_(summand, alpha=weight)
+    if total is not None:
+        total[1].add_(product, alpha=total[0])
+    return product if out is None else out.copy_(product)
+
+
+def sddmm(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
+    """Inner products of rows of `left` and `right` at the entries of the pattern."""
+    zeros = torch.zeros(pattern.nnz, dtype=left.dtype, device=left.device)
+    sampled: Tensor = torch.sparse.sampled_addmm(
+        _csr(pattern, zeros), left.contiguous(), right.T.contiguous(), beta=0.0
+    )
+    return sampled.values()
+
+
+def row_sums(pattern: SparsePattern, values: Tensor) -> Tensor:
+    """Sum of each row."""
+    return values.new_zeros(pattern.num_rows).index_add(0, pattern.rows, values)
+
+
+def rescale(pattern: SparsePattern, values: Tensor, left: Tensor, right: Tensor) -> Tensor:
+    """left_i · values_ij · right_j."""
+    return values * left.index_select(0, pattern.rows) * right.index_select(0, pattern.cols)

@@ -1,0 +1,48 @@
+"""Tables as Markdown, for `report.md` and for the page of the documentation that holds every figure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gadc.experiments._spec import Table
+from gadc.experiments._summary import Summary
+from gadc.report._grid import LEGEND, Entry, lay_out, tally
+from gadc.report._section import Section
+
+
+def markdown_tables(table: Table, summaries: Sequence[Summary]) -> str:
+    """Heading, source, notes and all figures of a table; the same input always gives the same text."""
+    about = [
+        f"## {table.title}",
+        f"`{table.name}`, {table.source}.",
+        *(["\n".join(f"- {note}" for note in table.notes)] if table.notes else []),
+        tally(table, summaries),
+    ]
+    if not summaries:
+        return "\n\n".join(about) + "\n"
+    grid = lay_out(table, summaries)
+    lines = [_line([grid.corner, *map(_escape, grid.columns)]), _line(["---"] * (len(grid.columns) + 1))]
+    lines += [_line([_escape(header), *map(_text, entries)]) for header, entries in grid.lines]
+    return "\n\n".join([*about, "\n".join(lines)]) + "\n"
+
+
+def document(sections: Sequence[Section], title: str) -> str:
+    """The whole report."""
+    parts = [f"# {title}\n", LEGEND + "\n"]
+    for section in sections:
+        parts.append(markdown_tables(section.table, section.summaries))
+        parts += [f"![{plot.title}](plots/{plot.name}.svg)\n" for plot in section.plots]
+    return "\n".join(parts if sections else [*parts, "No results: no table was given.\n"])
+
+
+def _line(texts: Sequence[str]) -> str:
+    return f"| {' | '.join(texts)} |"
+
+
+def _text(entry: Entry) -> str:
+    return "<br>".join(entry.lines)
+
+
+def _escape(text: str) -> str:
+    return re.sub(r"([\\|*_`<\[\]])", r"\\\1", text)

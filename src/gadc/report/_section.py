@@ -1,0 +1,19 @@
+"""A part of a report: one table, its figures and its plots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gadc.experiments._spec import Table
+from gadc.experiments._summary import Summary
+from gadc.report._curves import Plot
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """One table with what every format shows of it."""
+
+    table: Table
+    summaries: Sequence[Summary]
+    plots: Sequence[Plot]

@@ -1,0 +1,1 @@
+"""Attacks, the audit of a model, and edges not to trust."""

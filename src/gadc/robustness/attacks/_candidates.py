@@ -1,0 +1,98 @@
+"""Which pairs an attack may flip: all that the rules allow, or a block of them where those are too many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gadc._base.pairs import distinct_numbers, encode_pairs, pair_ends, pair_numbers
+from gadc.robustness.attacks._base import Rules
+
+BLOCK_SIZE = 4_500_000  # all pairs of 3000 nodes
+
+
+@dataclass(frozen=True, eq=False)
+class PairSpace:
+    """The pairs that the rules allow to flip, numbered 0..size-1.
+
+    Attributes:
+        free: Nodes that are not protected, ascending.
+        edges: Sorted numbers of the edges among the free nodes, which are counted from 0 there.
+        mode: That of the rules.
+    """
+
+    free: Tensor
+    edges: Tensor
+    mode: str
+
+    @classmethod
+    def of(cls, data: Data, rules: Rules) -> PairSpace:
+        """The pairs of a graph."""
+        is_free = torch.ones(data.num_nodes, dtype=torch.bool)
+        if rules.protected is not None:
+            is_free[rules.protected] = False
+        u, v = pair_ends(encode_pairs(data.edge_index, None)[0])
+        inner = is_free[u] & is_free[v]
+        place = is_free.long().cumsum(0) - 1
+        edges = pair_numbers(place[u[inner]], place[v[inner]])
+        return cls(torch.nonzero(is_free).squeeze(1), torch.sort(edges).values, rules.mode)
+
+    @property
+    def size(self) -> int:
+        """How many pairs there are."""
+        if self.mode == "remove":
+            return len(self.edges)
+        total = len(self.free) * (len(self.free) - 1) // 2
+        return total - len(self.edges) if self.mode == "add" else total
+
+    def pairs(self, ranks: Tensor) -> Tensor:
+        """The pairs (2, k) of these numbers."""
+        if self.mode == "remove":
+            ranks = self.edges[ranks]
+        elif self.mode == "add":  # non-edge r has number r plus the edges before it, as in `sample_non_edges`
+            shift = torch.arange(len(self.edges))
+            ranks = ranks + torch.searchsorted(self.edges - shift, ranks, right=True)
+        return self.free[pair_ends(ranks)]
+
+    def draw(self, count: int, generator: torch.Generator) -> Tensor:
+        """That many different pairs, uniformly and in random order; all of them if there are no more."""
+        ranks = distinct_numbers(min(count, self.size), self.size, generator)
+        return self.pairs(ranks[torch.randperm(len(ranks), generator=generator)])
+
+
+def candidate_pairs(
+    data: Data, rules: Rules, nodes: Tensor, block_size: int, generator: torch.Generator
+) -> Tensor:
+    """All allowed pairs where `block_size` suffices, else a block of them.
+
+    A quarter of the block at most is given to existing edges, another to the pairs at the attacked nodes if
+    all of those fit; the rest is drawn at random.
+    """
+    space = PairSpace.of(data, rules)
+    if space.size <= block_size:
+        return space.pairs(torch.arange(space.size))
+    chosen = []
+    if space.mode == "flip":
+        edges = PairSpace(space.free, space.edges, "remove")
+        chosen.append(edges.draw(block_size // 4, generator))
+    n = data.num_nodes
+    if len(nodes) * n <= block_size // 4:
+        ends = torch.cartesian_prod(nodes, torch.arange(n)).T
+        chosen.append(ends.sort(0).values[:, ends[0] != ends[1]])
+    known = _distinct(chosen, data, rules)
+    return _distinct([known, space.draw(block_size - known.shape[1], generator)], data, rules)
+
+
+def is_edge(data: Data, pairs: Tensor) -> Tensor:
+    """Which pairs are edges of the graph."""
+    return torch.isin(pair_numbers(*pairs), encode_pairs(data.edge_index, None)[0])
+
+
+def _distinct(blocks: list[Tensor], data: Data, rules: Rules) -> Tensor:
+    if not blocks:
+        return torch.empty(2, 0, dtype=torch.int64)
+    pairs = pair_ends(torch.unique(pair_numbers(*torch.cat(blocks, 1))))
+    return pairs[:, rules.allowed(pairs, is_edge(data, pairs))]

@@ -1,0 +1,204 @@
+"""Metattack: flip the pair with the largest meta-gradient, the derivative of a loss after training.
+
+Zügner and Günnemann, "Adversarial Attacks on Graph Neural Networks via Meta Learning", ICLR 2019.
+
+    maximise  λ L_train(Z) + (1 - λ) L_self(Z),   Z = S S X W₁ W₂,   (W₁, W₂) trained on the changed graph
+
+L_train is the cross-entropy of the training nodes, L_self that of the attacked nodes against the classes
+that a surrogate, trained once on the clean graph, gives them. The surrogate is linear, which keeps the
+meta-gradient thin (see `meta_gradient` and `pair_gradient`): a step costs the time of looking at every
+pair once, and no memory for them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+from torch_geometric.data import Data
+
+from gadc._base.validation import check_choice, check_count, check_number
+from gadc.robustness.attacks._base import Attack, Flips, Problem, Rules
+from gadc.robustness.attacks._best_pairs import best_pairs
+from gadc.robustness.attacks._budget import ROUNDING
+from gadc.robustness.attacks._edges import check_graph, check_nodes, flip_edges
+from gadc.robustness.attacks._meta_gradient import Objective, approximate_gradient, exact_gradient
+from gadc.robustness.attacks._pair_gradient import Diffusion, PairGradient
+from gadc.robustness.attacks._surrogate import fit_surrogate
+
+GRADIENTS = {"exact": exact_gradient, "approximate": approximate_gradient}
+State = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metattack(Attack):
+    """Poisoning by meta-gradients; needs no scores, since it attacks its own surrogate.
+
+    Args:
+        lam: λ: 0 is Meta-Self, 1 is Meta-Train.
+        gradient: "exact" through all training steps, or "approximate" (A-Meta): the sum of the gradients
+            at the weights of all steps, those taken as constants.
+        hidden: Width of the surrogate.
+        num_steps: Its training steps before every flip, from new random weights.
+        lr: Their learning rate.
+        momentum: Their momentum; 0 is plain gradient descent.
+        flips_per_step: Pairs that are flipped on one meta-gradient; no two of them share a node.
+    """
+
+    lam: float = 0.0
+    gradient: str = "exact"
+    hidden: int = 16
+    num_steps: int = 100
+    lr: float = 0.1
+    momentum: float = 0.9
+    flips_per_step: int = 1
+
+    def __post_init__(self) -> None:
+        check_choice("Metattack", self.gradient, "gradient", tuple(GRADIENTS))
+        if not 0 <= self.lam <= 1:
+            raise ValueError(f"Metattack: lam must lie in [0, 1], got {self.lam!r}.")
+        if not 0 <= self.momentum < 1:
+            raise ValueError(f"Metattack: momentum must lie in [0, 1), got {self.momentum!r}.")
+        check_number("Metattack", self.lr, "lr", strict=True)
+        for name in ("hidden", "num_steps", "flips_per_step"):
+            check_count("Metattack", getattr(self, name), name, low=1)
+
+    def find(self, problem: Problem) -> Flips:
+        """Flip until the budget is spent; a pair flipped back is paid for twice.
+
+        Of the labels only those of `train_mask` are looked at. The nodes are usually all that are not in it.
+        """
+        states = self.steps(
+            problem.data,
+            nodes=problem.nodes,
+            budget=problem.budget,
+            seed=problem.seed,
+            rules=problem.rules,
+        )
+        *_, last = chain([_first_state(problem.seed)], states)
+        return flips_of(last)
+
+    @torch.no_grad()
+    def steps(
+        self,
+        data: Data,
+        *,
+        nodes: Tensor,
+        budget: float,
+        seed: int = 0,
+        rules: Rules | None = None,
+        start: Mapping[str, Any] | None = None,
+    ) -> Iterator[State]:
+        """Give the state after every step: a dict for JSON with the flips so far; see `flips_of`.
+
+        Args:
+            data: The clean graph.
+            nodes: Nodes whose predictions shall be wrong.
+            budget: Number of flips, or sum of their costs.
+            seed: Seed of the surrogate's weights before every flip.
+            rules: What is allowed; None allows to flip every pair.
+            start: State to go on from; the same call would have led there.
+        """
+        rules = rules or Rules()
+        state = _check_state(start, seed) if start is not None else _first_state(seed)
+        x, numbers, train = check_graph("Metattack", data)
+        objective = self._objective(Diffusion(x, numbers), data.y, train, nodes)
+        numbers = flip_edges(numbers, flips_of(state).pairs)
+        left = check_number("Metattack", budget, "budget") * (1 + ROUNDING)
+        left -= float(rules.costs(_pairs_of(state)).sum())
+        while left > 0:
+            generator = torch.Generator().manual_seed((seed << 24) + state["step"])
+            chosen = self._step(Diffusion(x, numbers), objective, rules, left, generator)
+            if not chosen.shape[1]:
+                return
+            numbers = flip_edges(numbers, chosen)
+            left -= float(rules.costs(chosen).sum())
+            state = {**state, "step": state["step"] + 1, "flips": state["flips"] + chosen.T.tolist()}
+            yield state
+
+    def _objective(self, diffusion: Diffusion, y: Tensor, train: Tensor, nodes: Tensor) -> Objective:
+        """The attack loss: pseudo-labels from the clean graph, true labels at training nodes."""
+        nodes = check_nodes("Metattack", nodes, len(y))
+        num_classes = int(y[train].max()) + 1
+        weights = fit_surrogate(diffusion.twice, y, train, num_classes)
+        labels = (diffusion.twice @ weights).argmax(1)
+        labels[train] = y[train]
+        weight = torch.zeros(len(y), dtype=weights.dtype)
+        weight[nodes] += (1 - self.lam) / len(nodes)
+        weight[train] += self.lam / len(train)
+        return Objective(train, one_hot(labels, num_classes).to(weights.dtype), weight)
+
+    def _step(
+        self,
+        diffusion: Diffusion,
+        objective: Objective,
+        rules: Rules,
+        budget: float,
+        generator: torch.Generator,
+    ) -> Tensor:
+        """Train the surrogate from random weights and choose the pairs of one step."""
+        in_features, num_classes = diffusion.x.shape[1], objective.targets.shape[1]
+        thin = GRADIENTS[self.gradient](
+            diffusion.twice,
+            objective,
+            _uniform(in_features, self.hidden, generator).to(diffusion.x.dtype),
+            _uniform(self.hidden, num_classes, generator).to(diffusion.x.dtype),
+            lr=self.lr,
+            momentum=self.momentum,
+            num_steps=self.num_steps,
+        )
+        count = 1 if self.flips_per_step == 1 else 64 * self.flips_per_step
+        pairs = best_pairs(
+            PairGradient(diffusion, thin),
+            diffusion.edges,
+            diffusion.degree,
+            rules,
+            count=count,
+            budget=budget,
+        )
+        return _disjoint(pairs, rules.costs(pairs), budget, self.flips_per_step)
+
+
+def flips_of(state: Mapping[str, Any]) -> Flips:
+    """The pairs that differ from the clean graph; one flipped back is none of them."""
+    pairs, count = torch.unique(_pairs_of(state), dim=1, return_counts=True)
+    return Flips(pairs[:, count % 2 == 1])
+
+
+def _pairs_of(state: Mapping[str, Any]) -> Tensor:
+    return torch.tensor(state["flips"], dtype=torch.int64).reshape(-1, 2).T
+
+
+def _first_state(seed: int) -> State:
+    return {"seed": check_count("Metattack", seed, "seed"), "step": 0, "flips": []}
+
+
+def _check_state(state: Mapping[str, Any], seed: int) -> State:
+    if state.keys() != _first_state(seed).keys():
+        raise ValueError(f"Metattack: start must have seed, step and flips, got {', '.join(state)}.")
+    if state["seed"] != seed:
+        raise ValueError(f"Metattack: start was made with seed {state['seed']!r}, got seed {seed!r}.")
+    return dict(state)
+
+
+def _uniform(rows: int, columns: int, generator: torch.Generator) -> Tensor:
+    """Uniform on ±1/√columns."""
+    return (2 * torch.rand(rows, columns, generator=generator) - 1) / math.sqrt(columns)
+
+
+def _disjoint(pairs: Tensor, costs: Tensor, budget: float, count: int) -> Tensor:
+    """The first `count` pairs that can be paid and share no node, so that their gains add up better."""
+    chosen: list[int] = []
+    taken: set[int] = set()
+    for place, (pair, cost) in enumerate(zip(pairs.T.tolist(), costs.tolist(), strict=True)):
+        if len(chosen) < count and cost <= budget and taken.isdisjoint(pair):
+            chosen.append(place)
+            taken.update(pair)
+            budget -= cost
+    return pairs[:, chosen]

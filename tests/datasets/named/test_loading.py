@@ -1,0 +1,135 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from gadc.datasets import ChecksumError, DatasetNotFoundError, card, digits, load, names
+from gadc.datasets.named import _loading as loading
+from gadc.datasets.named._registry import REGISTRY
+from tests.helpers.fakes import TINY
+
+
+def test_load(tiny):
+    data = load("tiny", root=tiny)
+    data.validate(raise_on_error=True)
+    assert (data.x.dtype, data.y.dtype) == (torch.float32, torch.int64)
+    assert data.x.shape == (7, 2)
+    assert data.edge_index.shape == (2, 12)
+    assert data.train_mask.tolist() == [True, True, False, False, False, False, False]
+    assert not (data.val_mask | data.test_mask | data.train_mask)[5], "node 5 has no label"
+
+
+def test_the_environment_names_the_folder(tiny, monkeypatch):
+    monkeypatch.setenv("GADC_DATA", str(tiny))
+    assert load("tiny").num_nodes == 7
+
+
+def test_changing_what_was_loaded_changes_nothing_else(tiny):
+    for _ in range(2):  # the first comes from the files, the second from the store
+        data = load("tiny", root=tiny)
+        assert data.edge_index[0, 0] == 0
+        data.edge_index.fill_(6)
+        data.x.zero_()
+        data.y.zero_()
+    assert load("tiny", root=tiny).y.tolist() == [0, 1, 0, 1, 0, -1, 1]
+
+
+def test_the_store_does_without_the_files(tiny, tmp_path):
+    first = load("tiny", root=tiny)
+    (tmp_path / "empty").mkdir()
+    again = load("tiny", root=tmp_path / "empty")
+    assert torch.equal(first.x, again.x)
+    assert torch.equal(first.edge_index, again.edge_index)
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_a_tampered_file_fails_before_anything_is_parsed(tiny, monkeypatch, warm):
+    if warm:
+        load("tiny", root=tiny)
+    file = tiny / TINY[-1]
+    file.write_bytes(file.read_bytes() + b"\n")
+
+    def parse(*contents):
+        raise AssertionError("parsed")
+
+    monkeypatch.setitem(REGISTRY, "tiny", _with(read=parse))
+    with pytest.raises(ChecksumError, match=TINY[-1]):
+        load("tiny", root=tiny)
+
+
+def _with(**changes):
+    return replace(REGISTRY["tiny"], **changes)
+
+
+@pytest.mark.parametrize("what", ["nodes", "features", "classes", "edges"])
+def test_counts_are_checked(tiny, monkeypatch, what):
+    monkeypatch.setitem(REGISTRY, "tiny", _with(**{what: 99}))
+    with pytest.raises(ValueError, match=f"tiny: must have 99 {what}, got"):
+        load("tiny", root=tiny)
+
+
+def test_directions_are_kept_on_request(tiny, monkeypatch):
+    edges = load("tiny", root=tiny, directed=True).edge_index
+    assert edges.shape == (2, 13), "the self-loop is listed"
+    assert (edges[0] == edges[1]).sum() == 1
+    monkeypatch.setitem(REGISTRY, "tiny", _with(directed=False))
+    with pytest.raises(ValueError, match="directed must be False"):
+        load("tiny", root=tiny, directed=True)
+
+
+def test_absent_files(tiny, tmp_path):
+    with pytest.raises(DatasetNotFoundError, match="gadc data get tiny"):
+        load("tiny")
+
+
+def test_an_unknown_name_lists_the_choices():
+    with pytest.raises(ValueError, match="got 'corra'") as error:
+        load("corra")
+    assert all(name in str(error.value) for name in names())
+
+
+def test_cornell_asks_which():
+    with pytest.raises(ValueError, match=r"cornell-as-published.*cornell-corrected"):
+        load("cornell")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"split": "publik"}, "split must be one of 'public', 'random', got 'publik'"),
+        ({"attack": "metattack", "rate": 0.25}, "no attacked version"),
+        ({"rate": 0.25}, "rate goes with an attack"),
+        ({"seed": 3}, "seed must be None"),
+    ],
+)
+def test_choices_that_do_not_exist(tiny, options, message):
+    with pytest.raises(ValueError, match=message):
+        load("tiny", root=tiny, **options)
+
+
+def test_digits_needs_no_files(tiny):
+    data, expected = load("digits", seed=3), digits(seed=3)
+    assert torch.equal(data.x, expected.x)
+    assert torch.equal(data.train_mask, expected.train_mask)
+    assert card("digits").nodes == 1797
+
+
+def test_dense_features_stay_as_they_are(tiny, monkeypatch):
+    """The way of ogbn-products: no files, no store, features dense."""
+    graph = loading.read_graph("tiny", loading.Sources(root=tiny))
+    dense = replace(graph, x=np.ones((7, 2), dtype=np.float32))
+    monkeypatch.setitem(REGISTRY, "tiny", _with(read=None))
+    monkeypatch.setattr(loading, "read_products", lambda sources: dense)
+    assert (load("tiny").x == 1).all()
+
+
+def test_card(tiny):
+    found = card("tiny", root=tiny)
+    assert (found.nodes, found.edges, found.self_loops_dropped, found.isolated_nodes) == (7, 6, 1, 0)
+    assert (found.mean_degree, found.max_degree) == (12 / 7, 2)
+    assert found.homophily == 0.0
+    assert found.class_sizes == [3, 3]
+    assert found.unlabelled == 1
+    assert {key: found.split[key] for key in ("train", "val", "test")} == {"train": 2, "val": 2, "test": 2}
+    assert card("tiny", root=tiny, split="random", seed=1).split["hash"] != found.split["hash"]

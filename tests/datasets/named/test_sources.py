@@ -1,0 +1,106 @@
+import hashlib
+import zipfile
+
+import pytest
+
+from gadc.datasets import ChecksumError, DatasetNotFoundError
+from gadc.datasets.named._checksums import known
+from gadc.datasets.named._sources import Sources, cache_folder
+from tests.helpers.fakes import TINY
+
+
+@pytest.fixture(autouse=True)
+def _tiny(tiny):
+    pass
+
+
+def test_root_comes_before_the_environment(tiny, tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    monkeypatch.setenv("GADC_DATA", str(tmp_path / "other"))
+    assert Sources().places == [tmp_path / "other", cache_folder() / "raw"]
+    assert Sources(root=tiny).places == [tiny, cache_folder() / "raw"]
+
+
+def test_root_then_cache_then_download(tiny, monkeypatch):
+    path = TINY[0]
+    content = (tiny / path).read_bytes()
+    cached = cache_folder() / "raw" / path
+    asked = []
+
+    def download(path, folder, *, progress):
+        asked.append(path)
+        cached.parent.mkdir(parents=True)
+        cached.write_bytes(content)
+        return cached
+
+    monkeypatch.setattr("gadc.datasets.named._sources.download", download)
+    assert Sources(root=tiny).find(path) == tiny / path
+    assert Sources().find(path) is None
+    assert Sources().read(path, owner="tiny") == content
+    assert Sources().read(path, owner="tiny") == content
+    assert asked == [path]
+    assert Sources(root=tiny).find(path) == tiny / path
+
+
+def test_absent_names_the_file_the_places_and_the_command(tmp_path):
+    with pytest.raises(DatasetNotFoundError) as error:
+        Sources(root=tmp_path).read(TINY[0], owner="tiny")
+    for part in (TINY[0], str(tmp_path), str(cache_folder()), "gadc data get tiny", "no network"):
+        assert part in str(error.value)
+    assert isinstance(error.value, FileNotFoundError)
+
+
+@pytest.mark.parametrize("given", ["root", "GADC_DATA"])
+def test_a_folder_that_does_not_exist_is_an_error(tmp_path, monkeypatch, given):
+    missing = tmp_path / "missing"
+    if given == "GADC_DATA":
+        monkeypatch.setenv("GADC_DATA", str(missing))
+    with pytest.raises(DatasetNotFoundError, match=f"{given} must name a folder"):
+        Sources(root=missing if given == "root" else None)
+
+
+def test_a_tampered_file_is_refused(tiny):
+    file = tiny / TINY[0]
+    file.write_bytes(file.read_bytes() + b" ")
+    got = hashlib.sha256(file.read_bytes()).hexdigest()
+    for use in (
+        lambda: Sources(root=tiny).read(TINY[0], owner="tiny"),
+        lambda: Sources(root=tiny).peek(TINY[0]),
+    ):
+        with pytest.raises(ChecksumError) as error:
+            use()
+        assert (error.value.file, error.value.expected, error.value.got) == (str(file), known()[TINY[0]], got)
+
+
+def test_a_damaged_download_is_replaced(tiny, monkeypatch):
+    content, cached = (tiny / TINY[0]).read_bytes(), cache_folder() / "raw" / TINY[0]
+    cached.parent.mkdir(parents=True)
+    cached.write_bytes(content[:10])
+    with pytest.raises(DatasetNotFoundError):
+        Sources().read(TINY[0], owner="tiny")
+
+    def download(path, folder, *, progress):
+        cached.write_bytes(content)
+        return cached
+
+    monkeypatch.setattr("gadc.datasets.named._sources.download", download)
+    assert Sources().read(TINY[0], owner="tiny") == content
+
+
+def test_a_file_without_a_checksum_is_refused(tiny):
+    (tiny / "unknown.npz").touch()
+    with pytest.raises(ChecksumError, match="none on record"):
+        Sources(root=tiny).read("unknown.npz", owner="tiny")
+
+
+def test_a_zipped_copy_will_do(tiny, monkeypatch):
+    file = tiny / TINY[0]
+    content = file.read_bytes()
+    file.unlink()
+    zipped = file.with_name(f"{file.name}.zip")
+    with zipfile.ZipFile(zipped, "w") as archive:
+        archive.writestr(file.name, content)
+    with pytest.raises(ChecksumError):
+        Sources(root=tiny).read(TINY[0], owner="tiny")
+    monkeypatch.setitem(known(), f"{TINY[0]}.zip", hashlib.sha256(zipped.read_bytes()).hexdigest())
+    assert Sources(root=tiny).read(TINY[0], owner="tiny") == content

@@ -1,0 +1,45 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gadc.diffusion._graph import add_self_loops, adjacency, normalize
+from tests.helpers import dense
+from tests.helpers.graphs import Graph, graphs
+
+FLOAT = torch.float64
+
+
+@given(graphs(), st.booleans())
+def test_adjacency_equals_dense(graph: Graph, directed: bool):
+    n = len(graph.x)
+    A = adjacency(graph.edge_index, graph.edge_weight, n, directed=directed, dtype=FLOAT)
+    expected = dense.adjacency(graph.edge_index, graph.edge_weight, n, directed=directed)
+    torch.testing.assert_close(A.to_dense(), expected)
+
+
+@given(graphs(), st.sampled_from(["sym", "rw"]), st.sampled_from([0.0, 1.0, 2.5]))
+def test_normalization_equals_dense(graph: Graph, norm: str, loops: float):
+    A = adjacency(graph.edge_index, graph.edge_weight, len(graph.x), dtype=FLOAT)
+    actual = normalize(add_self_loops(A, loops), norm).to_dense()
+    torch.testing.assert_close(actual, dense.normalized(graph.A, norm=norm, self_loops=loops))
+
+
+def test_one_direction_is_enough_and_repeats_merge():
+    once = torch.tensor([[0, 1], [1, 2]])
+    mess = torch.tensor([[2, 1, 0, 1, 0, 1], [1, 0, 1, 2, 1, 1]])
+    plain = adjacency(once, None, 3).to_dense()
+    torch.testing.assert_close(adjacency(mess, None, 3).to_dense(), plain)
+
+
+def test_weights_of_repeats_add_up_and_directions_average():
+    edges = torch.tensor([[0, 0, 1], [1, 1, 0]])
+    A = adjacency(edges, torch.tensor([1.0, 2.0, 5.0]), 2).to_dense()
+    assert A[0, 1] == A[1, 0] == 4.0  # mean of 1 + 2 and 5
+
+
+@pytest.mark.parametrize("norm", ["sym", "rw"])
+def test_negative_weight_breaks_the_normalisation(norm: str):
+    A = adjacency(torch.tensor([[0], [1]]), torch.tensor([-0.5]), 2)
+    with pytest.raises(ValueError, match=r"edge_weight must be >= 0 .* got -0\.5"):
+        normalize(A, norm)

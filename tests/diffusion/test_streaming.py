@@ -1,0 +1,123 @@
+"""Diffusion from disk to disk: the same answer in any memory, and after any interruption."""
+
+import numpy as np
+import pytest
+import torch
+
+from gadc import transition
+from gadc.diffusion._diffuse import neumann, polynomial
+from gadc.diffusion._streaming import diffuse_on_disk
+from tests.helpers.graphs import random_graph
+
+THETA = neumann(4.0, 6)
+
+
+@pytest.fixture(params=["plain", "II", "III", "IV"])
+def work(request, tmp_path):
+    graph = random_graph(40, 90, 11)
+    features = graph.x.float()
+    np.save(tmp_path / "x.npy", features.numpy())
+    x = np.load(tmp_path / "x.npy", mmap_mode="r")
+    operator = transition(features, graph.edge_index, variant=request.param)
+    return operator, x, tmp_path / "f.npy", polynomial(operator, features, THETA).numpy()
+
+
+def _memory(x, columns: int) -> int:
+    return len(x) * x.dtype.itemsize * 5 * columns
+
+
+@pytest.mark.parametrize("columns", [1, 4, 11, 100])
+def test_the_answer_does_not_depend_on_memory(work, columns):
+    operator, x, out, whole = work
+    seen = []
+    result = diffuse_on_disk(
+        operator, x, THETA, out, memory=_memory(x, columns), progress=lambda *done: seen.append(done)
+    )
+    np.testing.assert_allclose(result, whole, rtol=1e-5, atol=1e-6)
+    assert seen[-1] == (11, 11)
+    assert len(seen) == -(-11 // columns)
+    assert sorted(path.name for path in out.parent.iterdir()) == ["f.npy", "x.npy"]
+
+
+def test_a_tolerance_holds_for_the_whole(work):
+    operator, x, out, whole = work
+    result = diffuse_on_disk(operator, x, THETA, out, memory=_memory(x, 3), rtol=1e-3)
+    assert np.linalg.norm(result - whole) <= 1e-3 * np.linalg.norm(whole)
+
+
+class _StopError(Exception):
+    pass
+
+
+def _interrupt(operator, x, out):
+    def stop(done, total):
+        if done >= 6:
+            raise _StopError
+
+    with pytest.raises(_StopError):
+        diffuse_on_disk(operator, x, THETA, out, memory=_memory(x, 2), progress=stop)
+    assert not out.exists()
+
+
+def test_an_interrupted_call_is_gone_on_with(work):
+    operator, x, out, whole = work
+    _interrupt(operator, x, out)
+    seen = []
+    result = diffuse_on_disk(
+        operator, x, THETA, out, memory=_memory(x, 2), progress=lambda done, _: seen.append(done)
+    )
+    assert seen == [8, 10, 11]
+    np.testing.assert_allclose(result, whole, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("change", ["theta", "values", "features", "note"])
+def test_other_work_starts_anew(work, change):
+    operator, x, out, _ = work
+    _interrupt(operator, x, out)
+    theta = neumann(2.0, 6) if change == "theta" else THETA
+    if change == "values":
+        operator = operator * 0.5
+    if change == "features":
+        x = np.array(x) + 1
+    if change == "note":
+        out.with_name("f.npy.note").write_text("{")
+    result = diffuse_on_disk(operator, x, theta, out, memory=_memory(x, 2))
+    expected = polynomial(operator, torch.from_numpy(np.array(x)), theta).numpy()
+    np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_bad_input_is_named(work):
+    operator, x, out, _ = work
+    with pytest.raises(ValueError, match="memory must be bytes or text such as \"8GB\", got '8 gigs'"):
+        diffuse_on_disk(operator, x, THETA, out, memory="8 gigs")
+    with pytest.raises(ValueError, match=r"memory must be at least .* which one column of 40 rows takes"):
+        diffuse_on_disk(operator, x, THETA, out, memory=100)
+    with pytest.raises(ValueError, match=r"x must have 40 rows and at least one column, got \(39, 11\)"):
+        diffuse_on_disk(operator, x[1:], THETA, out)
+    with pytest.raises(ValueError, match=r"x must be torch\.float32 .* or float16, got float64"):
+        diffuse_on_disk(operator, np.array(x, dtype=np.float64), THETA, out)
+
+
+@pytest.mark.parametrize(("text", "width"), [("0.8KB", 1), ("1600B", 2), ("0.0024mb", 3)])
+def test_memory_is_read_in_units(work, text, width):
+    operator, x, out, _ = work
+    seen = []
+    diffuse_on_disk(operator, x, THETA, out, memory=text, progress=lambda done, _: seen.append(done))
+    assert seen[0] == width
+
+
+def test_half_the_bytes_cost_one_rounding(work):
+    operator, x, out, _ = work
+    half = np.array(x, dtype=np.float16)
+    result = diffuse_on_disk(operator, half, THETA, out, memory=_memory(x, 3))
+    assert result.dtype == np.float16
+    whole = polynomial(operator, torch.from_numpy(half).float(), THETA).numpy()
+    np.testing.assert_allclose(result, whole, rtol=2**-11, atol=1e-6)
+
+
+def test_what_half_precision_cannot_hold_is_an_error(work):
+    operator, x, out, _ = work
+    huge = np.full(x.shape, 6e4, dtype=np.float16)
+    with pytest.raises(ValueError, match=r"results must lie within ±65504 to be stored as float16, got"):
+        diffuse_on_disk(operator * 4.0, huge, THETA, out)
+    assert not out.exists()

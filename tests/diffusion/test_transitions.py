@@ -1,0 +1,161 @@
+import pytest
+import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import gadc
+from gadc.diffusion._transitions import GlobalGram
+from tests.helpers import dense
+from tests.helpers.graphs import Graph, graphs, random_graph
+
+VARIANTS = ["plain", "I", "II", "III", "IV", "IV+"]
+
+
+@given(graphs(), st.sampled_from(VARIANTS), st.sampled_from(["sym", "rw"]), st.sampled_from([0.0, 0.3, 2.0]))
+def test_every_variant_equals_its_dense_form(graph: Graph, variant: str, norm: str, eps: float):
+    T = gadc.transition(*graph.args, variant=variant, norm=norm, eps=eps)
+    expected = dense.transition(graph.x, graph.A, variant, eps=eps, norm=norm)
+    torch.testing.assert_close(T.to_dense(), expected)
+
+
+@given(graphs(), st.sampled_from(["I", "II", "III"]))
+def test_no_adversary_is_the_plain_transition(graph: Graph, variant: str):
+    plain = gadc.transition(*graph.args, variant="plain")
+    T = gadc.transition(*graph.args, variant=variant, eps=0.0)
+    torch.testing.assert_close(T.to_dense(), plain.to_dense())
+
+
+@given(graphs(), st.sampled_from(VARIANTS), st.integers(0, 100))
+def test_permutation_equivariance(graph: Graph, variant: str, seed: int):
+    order = torch.randperm(len(graph.x), generator=torch.Generator().manual_seed(seed))
+    new_number = torch.argsort(order)
+    T = gadc.transition(*graph.args, variant=variant).to_dense()
+    permuted = gadc.transition(
+        graph.x[order], new_number[graph.edge_index], graph.edge_weight, variant=variant
+    )
+    torch.testing.assert_close(permuted.to_dense(), T[order][:, order])
+
+
+def test_a_zero_weight_is_no_edge():
+    graph = random_graph(6, 8, 3, weighted=True)
+    weight = graph.edge_weight.clone()
+    weight[3] = 0.0
+    kept = torch.arange(8) != 3
+    for variant in VARIANTS:
+        T = gadc.transition(graph.x, graph.edge_index, weight, variant=variant)
+        U = gadc.transition(graph.x, graph.edge_index[:, kept], weight[kept], variant=variant)
+        torch.testing.assert_close(T.to_dense(), U.to_dense())
+
+
+def test_settings_of_the_published_scripts():
+    """Each departure from the text, against a dense formula of its own."""
+    graph = random_graph(7, 9, 3)
+    x, edges, _ = graph.args
+    eye = torch.eye(7, dtype=torch.float64)
+
+    fourth = gadc.transition(x, edges, variant="IV", self_loops=1.0)
+    torch.testing.assert_close(fourth.to_dense(), graph.A * dense.cosines(x) + eye)
+    unweighted = gadc.transition(x, edges, variant="IV", self_loops=1.0, power=0.0)
+    torch.testing.assert_close(unweighted.to_dense(), graph.A + eye)
+
+    third = gadc.transition(x, edges, variant="III", eps=0.5, phi_norm="edges", phi_self_loops=True)
+    listed = (graph.A + eye) * (x @ x.T)
+    torch.testing.assert_close(third.to_dense(), dense.normalized(graph.A) - 0.5 * listed / listed.norm())
+
+    A = dense.adjacency(edges, None, 7, directed=True)
+    first = gadc.transition(x, edges, variant="I", eps=2.0, directed=True, transpose=True)
+    torch.testing.assert_close(first.to_dense(), (dense.normalized(A) - 2.0 * A * dense.cosines(x)).T)
+    with_loop = torch.cat([edges, torch.tensor([[2], [2]])], 1)
+    listed = gadc.transition(x, with_loop, variant="I", listed_loops=True).to_dense()
+    A = graph.A.clone()
+    A[2, 2] = 1.0
+    torch.testing.assert_close(listed, dense.normalized(A) - A * dense.cosines(x))
+    looped = gadc.transition(x, edges, variant="I", phi_self_loops=True)
+    torch.testing.assert_close(
+        looped.to_dense(), dense.normalized(graph.A) - (graph.A + eye) * dense.cosines(x)
+    )
+
+
+@given(graphs(), st.integers(0, 4), st.sampled_from([0.0, 0.5, 3.0]), st.sampled_from(["sym", "rw"]))
+def test_anchors(graph: Graph, count: int, weight: float, norm: str):
+    assume(graph.x.shape[1] > 1)  # with one column all are equally near
+    settings = {"neighbors": count, "anchor": weight, "norm": norm, "self_loops": 2.0}
+    T = gadc.transition(*graph.args, variant="IV+", **settings)
+    support = graph.A + weight * dense.nearest(graph.x, count)
+    expected = dense.normalized(support * dense.cosines(graph.x).clamp(min=0), norm=norm, self_loops=2.0)
+    torch.testing.assert_close(T.to_dense(), expected)
+
+
+def test_a_power_weakens_unlike_ends():
+    x = torch.tensor([[1.0, 0.0], [3.0, 4.0], [-1.0, 0.0]], dtype=torch.float64)
+    T = gadc.transition(x, torch.tensor([[0, 1], [1, 2]]), variant="IV", power=2.0).to_dense()
+    torch.testing.assert_close(T[0, 1], torch.tensor(0.36, dtype=torch.float64))
+    assert T[1, 2] == 0.0  # a cosine of -0.6
+
+
+def test_a_zero_row_has_cosine_zero_and_finite_gradient():
+    x = torch.tensor([[0.0, 0.0], [1.0, 2.0], [2.0, -1.0]], dtype=torch.float64, requires_grad=True)
+    T = gadc.transition(x, torch.tensor([[0, 1], [1, 2]]), variant="IV")
+    assert T.to_dense()[0, 1] == 0.0
+    T.values.sum().backward()
+    assert torch.isfinite(x.grad).all()
+
+
+@pytest.mark.parametrize("variant", ["II", "III"])
+def test_all_zero_features_are_refused(variant: str):
+    with pytest.raises(ValueError, match="all features in x are zero"):
+        gadc.transition(torch.zeros(3, 2), torch.tensor([[0], [1]]), variant=variant)
+
+
+def test_a_transition_object_and_a_users_own():
+    graph = random_graph(6, 7, 3)
+    by_name = gadc.transition(*graph.args, variant="II", eps=0.5)
+    by_object = gadc.transition(*graph.args, variant=GlobalGram(eps=0.5))
+    torch.testing.assert_close(by_name.to_dense(), by_object.to_dense())
+
+    def twice_plain(x, edge_index, edge_weight=None):
+        return 2.0 * gadc.transition(x, edge_index, edge_weight, variant="plain")
+
+    own = gadc.diffuse(*graph.args, variant=twice_plain, lam=0.5, num_steps=3, check_convergence=False)
+    expected = dense.diffusion_matrix(2 * dense.normalized(graph.A), 0.5, 3) @ graph.x
+    torch.testing.assert_close(own, expected)
+    with pytest.raises(ValueError, match="settings belong in the object"):
+        gadc.transition(*graph.args, variant=twice_plain, eps=0.5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"variant": "V"}, r"one of plain, I, II, III, IV, IV\+ or a callable, got 'V'"),
+        ({"variant": "I", "eps": -1.0}, r"eps must be finite and >= 0, got -1\.0"),
+        ({"variant": "I", "eps": float("nan")}, r"eps must be finite and >= 0, got nan"),
+        ({"variant": "II", "norm": "row"}, r"norm must be one of 'sym', 'rw', got 'row'"),
+        ({"variant": "III", "phi_norm": "all"}, r"phi_norm must be one of 'gram', 'edges', got 'all'"),
+        ({"variant": "II", "phi_norm": "edges"}, r"phi_norm has no meaning for variant 'II'"),
+        ({"variant": "plain", "self_loops": -1.0}, r"self_loops must be finite and >= 0, got -1\.0"),
+    ],
+)
+def test_bad_settings(settings: dict, message: str):
+    with pytest.raises(ValueError, match=message):
+        gadc.transition(torch.ones(2, 1), torch.tensor([[0], [1]]), **settings)
+
+
+@pytest.mark.parametrize("scale", [2.0**-40, 2.0**30, 2.0**60])
+@pytest.mark.parametrize(
+    "settings", [{"variant": "II"}, {"variant": "III"}, {"variant": "III", "phi_norm": "edges"}]
+)
+def test_the_unit_of_the_features_does_not_matter(settings, scale):
+    """Fourth powers of such entries do not fit into single precision: then Φ was 0, or 0/0."""
+    graph = random_graph(12, 20, 4)
+    x, edges = graph.x.float(), graph.edge_index
+    expected = gadc.transition(x, edges, **settings).to_dense()
+    assert not torch.allclose(expected, gadc.transition(x, edges, variant="plain").to_dense())
+    torch.testing.assert_close(gadc.transition(x * scale, edges, **settings).to_dense(), expected)
+
+
+@pytest.mark.parametrize("scale", [2.0**-80, 2.0**80])
+@pytest.mark.parametrize("variant", ["II", "III"])
+def test_features_out_of_range_are_refused(variant, scale):
+    graph = random_graph(12, 20, 4)
+    with pytest.raises(ValueError, match=r"must fit into the type of x, torch.float32, got (0.0|inf|nan)"):
+        gadc.transition(graph.x.float() * scale, graph.edge_index, variant=variant)

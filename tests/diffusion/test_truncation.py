@@ -1,0 +1,86 @@
+import pytest
+import torch
+
+import gadc
+from gadc.diffusion import _diffuse as diffusion
+from gadc.diffusion._truncation import compress, thinnest
+from tests.helpers.graphs import random_graph
+
+THETA = gadc.neumann(16.0, 12)
+
+
+def _heavy_tailed(n: int = 300, d: int = 200):
+    """Noisy rows of which a few are huge, as signed-sum normalisation makes them: Φ is then nearly of low
+    rank."""
+    graph = random_graph(n, 3 * n, d)
+    x = graph.x.clone()
+    x[:5] *= 300.0
+    return x, graph.edge_index
+
+
+def _evaluate(T, columns):
+    return gadc.polynomial(T, columns, THETA)
+
+
+@pytest.mark.parametrize("rtol", [1e-1, 1e-2, 1e-3])
+def test_truncation_keeps_its_promise(rtol: float):
+    x, edges = _heavy_tailed()
+    T = gadc.transition(x, edges, variant="II")
+    thin = thinnest(T, x, _evaluate, rtol)
+    assert thin is not None
+    assert thin.left.shape[1] < T.left.shape[1]
+    exact = _evaluate(T, x)
+    assert (_evaluate(thin, x) - exact).norm() <= rtol * exact.norm()
+    quick = gadc.polynomial(T, x, THETA, rtol=rtol)
+    assert (quick - exact).norm() <= rtol * exact.norm()
+
+
+def test_a_flat_spectrum_is_not_truncated():
+    graph = random_graph(300, 900, 200)
+    T = gadc.transition(*graph.args, variant="II")
+    assert thinnest(T, graph.x, _evaluate, 1e-4) is None
+    exact = _evaluate(T, graph.x)
+    assert (gadc.polynomial(T, graph.x, THETA, rtol=1e-4) - exact).norm() <= 1e-4 * exact.norm()
+
+
+def test_compress_finds_a_part_that_is_of_low_rank():
+    graph = random_graph(60, 90, 40)
+    x = graph.x[:, :3] @ graph.x[:3, :]  # rank 3
+    T = gadc.transition(x, graph.edge_index, variant="II")
+    torch.testing.assert_close(compress(T, 3).to_dense(), T.to_dense())
+    with pytest.raises(ValueError, match="no low-rank part"):
+        compress(gadc.transition(x, graph.edge_index, variant="plain"), 3)
+
+
+def test_gradients_see_the_exact_operator(monkeypatch: pytest.MonkeyPatch):
+    x, edges = _heavy_tailed()
+    used = []
+    monkeypatch.setattr(diffusion, "thinnest", lambda *args: used.append(args))
+    gadc.diffuse(x.requires_grad_(), edges, variant="II", rtol=1e-2)
+    assert not used
+    with torch.no_grad():
+        gadc.diffuse(x, edges, variant="II", rtol=1e-2)
+    assert used
+
+
+@pytest.mark.parametrize("order", [None, "cluster"])
+def test_where_chebyshev_gives_up_the_thin_part_still_serves(monkeypatch: pytest.MonkeyPatch, order):
+    x, edges = _heavy_tailed()
+    settings = {"variant": "II", "lam": 16.0, "num_steps": 12, "order": order}
+    exact, widths = gadc.diffuse(x, edges, **settings), []
+    horner = diffusion._horner
+
+    def give_up(operator, x, theta, rtol, *, overwrite):
+        if overwrite:
+            x.zero_()
+
+    def recorded(operator, x, theta):
+        if x.shape[1] == 200:
+            widths.append(operator.right.shape[1])
+        return horner(operator, x, theta)
+
+    monkeypatch.setattr(diffusion, "_chebyshev", give_up)
+    monkeypatch.setattr(diffusion, "_horner", recorded)
+    quick = gadc.diffuse(x, edges, **settings, rtol=1e-2)
+    assert widths == [32]
+    assert (quick - exact).norm() <= 1e-2 * exact.norm()

@@ -1,0 +1,88 @@
+"""What a graph says about itself, on graphs where the answers are known."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gadc.datasets import csbm
+from gadc.models.auto import _suggest as suggest
+from gadc.models.auto import measure_facts
+
+RING = torch.stack([torch.arange(6), torch.arange(6).roll(-1)])
+
+
+def _facts(x, edge_index, y=None, known=None):
+    known = torch.ones(len(x), dtype=torch.bool) if known is None else known
+    return measure_facts(x, edge_index, None, y, known)
+
+
+def test_a_ring():
+    x = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat(3, 1)
+    facts = _facts(x, RING, torch.tensor([0, 1, 0, 1, 0, 1]))
+    assert (facts.nodes, facts.features, facts.edges, facts.mean_degree) == (6, 2, 6, 2.0)
+    assert (facts.labelled_edges, facts.homophily, facts.chance_homophily) == (6, 0.0, 0.5)
+    assert facts.edge_cosine == 0.0
+    assert facts.odd_edges == 1.0
+    # Neighbours share nothing, so neither T has an edge: I is Â, IV is empty.
+    assert facts.spectral_radius_i == pytest.approx(1, abs=0.02)
+    assert facts.spectral_radius_iv == pytest.approx(0, abs=0.02)
+
+
+def test_an_edge_counts_once_however_it_is_listed():
+    x = torch.eye(6)
+    both = torch.cat([RING, RING.flip(0), torch.tensor([[2], [2]])], 1)
+    assert _facts(x, both).edges == 6
+
+
+@given(st.lists(st.booleans(), min_size=6, max_size=6))
+def test_hidden_labels_are_not_read(known):
+    known = torch.tensor(known)
+    y = torch.tensor([0, 0, 1, 1, 2, 2])
+    lied = torch.where(known, y, 2 - y)
+    one, other = (_facts(torch.eye(6), RING, labels, known) for labels in (y, lied))
+    assert repr(one) == repr(other)  # NaN is not equal to itself
+    assert one.labels == int(known.sum())
+
+
+def test_nothing_to_measure_is_nan():
+    facts = _facts(torch.eye(3), torch.zeros((2, 0), dtype=torch.int64))
+    names = ("homophily", "chance_homophily", "edge_contrast", "edge_cosine", "odd_edges")
+    for name in (*names, "spectral_radius_iv"):
+        assert math.isnan(getattr(facts, name)), name
+    assert suggest(facts)[0] == "none"
+
+
+def _block_model(**settings):
+    data = csbm(400, num_features=20, mean_degree=12.0, seed=0, **settings)
+    return _facts(data.x, data.edge_index, data.y)
+
+
+def test_a_heterophilic_graph_suggests_i():
+    facts = _block_model(homophily=0.1, signal=4.0)
+    assert facts.homophily == pytest.approx(0.1, abs=0.05)
+    family, reason = suggest(facts)
+    assert family == "I"
+    assert "heterophilic" in reason
+
+
+def test_noisy_features_suggest_ii():
+    facts = _block_model(homophily=0.9, signal=0.5)
+    assert facts.noise_share > 0.9
+    assert suggest(facts)[0] == "II"
+
+
+def test_odd_edges_suggest_iv():
+    """Clear features, edges within classes, and a third as many across them."""
+    facts = _block_model(homophily=0.7, signal=12.0)
+    assert facts.noise_share < 0.5
+    assert 0.25 < facts.odd_edges < 0.4
+    family, reason = suggest(facts)
+    assert family == "IV"
+    assert "not to be trusted" in reason
+
+
+def test_good_edges_and_clear_features_suggest_plain_diffusion():
+    assert suggest(_block_model(homophily=0.95, signal=12.0))[0] == "plain"

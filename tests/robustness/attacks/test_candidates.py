@@ -1,0 +1,46 @@
+"""Candidates: all allowed pairs, each once; or a block of them."""
+
+import pytest
+import torch
+
+from gadc.robustness.attacks import Rules
+from gadc.robustness.attacks._candidates import PairSpace, candidate_pairs, is_edge
+from tests.helpers.attack_graph import all_pairs, communities
+
+DATA = communities(11)
+
+
+def _allowed(rules):
+    pairs = torch.tensor(all_pairs(11)).T
+    kept = pairs[:, rules.allowed(pairs, is_edge(DATA, pairs))]
+    return {tuple(pair) for pair in kept.T.tolist()}
+
+
+@pytest.mark.parametrize("mode", ["flip", "add", "remove"])
+@pytest.mark.parametrize("protected", [None, [0], [3, 7, 10]])
+def test_space_numbers_the_allowed_pairs(mode, protected):
+    rules = Rules(mode=mode, protected=None if protected is None else torch.tensor(protected))
+    space = PairSpace.of(DATA, rules)
+    found = [tuple(pair) for pair in space.pairs(torch.arange(space.size)).T.tolist()]
+    assert len(set(found)) == len(found)
+    assert set(found) == _allowed(rules)
+    drawn = space.draw(1000, torch.Generator().manual_seed(0))
+    assert {tuple(pair) for pair in drawn.T.tolist()} == set(found)
+
+
+@pytest.mark.parametrize("mode", ["flip", "add", "remove"])
+def test_a_block_is_bounded_and_allowed(mode):
+    rules = Rules(mode=mode, protected=torch.tensor([3]))
+    size = 8
+    block = candidate_pairs(DATA, rules, torch.tensor([1]), size, torch.Generator().manual_seed(0))
+    found = [tuple(pair) for pair in block.T.tolist()]
+    assert 0 < len(found) <= size
+    assert len(set(found)) == len(found)
+    assert set(found) <= _allowed(rules)
+
+
+def test_a_block_holds_the_pairs_at_few_attacked_nodes():
+    data = communities(40)
+    block = candidate_pairs(data, Rules(), torch.tensor([7]), 400, torch.Generator().manual_seed(0))
+    assert int((block == 7).sum()) == 39
+    assert bool(is_edge(data, block).any())

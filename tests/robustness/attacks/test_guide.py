@@ -1,0 +1,17 @@
+"""The guide's example runs, and its table names every attack that takes a score function."""
+
+import re
+
+from tests.helpers.paths import DOCS
+
+GUIDE = (DOCS / "attacks.md").read_text()
+
+
+def test_the_guide_runs(capsys):
+    blocks = re.findall(r"^```python\n(.*?)^```", GUIDE, flags=re.DOTALL | re.MULTILINE)
+    assert blocks
+    names = {}
+    exec("\n".join(blocks), names)
+    clean, evasion = (float(line.split()[1]) for line in capsys.readouterr().out.splitlines()[:2])
+    assert evasion < clean
+    assert names["grown"].num_nodes == 155

@@ -1,0 +1,35 @@
+"""The losses grow as predictions get worse."""
+
+import pytest
+import torch
+
+from gadc.robustness.attacks._losses import LOSSES, make_loss, margins
+
+SCORES = torch.tensor([[2.0, 1.0, -1.0], [0.0, 3.0, 1.0]], dtype=torch.float64)
+LABELS = torch.tensor([0, 2])
+
+
+def test_margins_by_hand():
+    assert margins(SCORES, LABELS).tolist() == [-1.0, 2.0]
+    assert float(make_loss("margin")(SCORES, LABELS)) == 0.5
+    expected = torch.tensor([-1.0, 2.0], dtype=torch.float64).tanh().mean()
+    assert torch.isclose(make_loss("tanh-margin")(SCORES, LABELS), expected)
+    shares = SCORES.softmax(1)
+    expected = (shares[0, 1] - shares[0, 0] + shares[1, 1] - shares[1, 2]) / 2
+    assert torch.isclose(make_loss("probability-margin")(SCORES, LABELS), expected)
+
+
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_the_attacker_maximises(name):
+    scores = SCORES.clone().requires_grad_()
+    [slope] = torch.autograd.grad(make_loss(name)(scores, LABELS), scores)
+    assert bool((slope[torch.arange(2), LABELS] < 0).all())
+    assert bool(torch.isfinite(slope).all())
+
+
+def test_choices():
+    assert make_loss(torch.nn.functional.cross_entropy) is torch.nn.functional.cross_entropy
+    with pytest.raises(ValueError, match=r"loss must be one of cross-entropy, margin, .*, got 'hinge'"):
+        make_loss("hinge")
+    with pytest.raises(ValueError, match="scores must have two columns or more, got 1"):
+        margins(SCORES[:, :1], LABELS)

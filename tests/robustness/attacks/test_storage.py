@@ -1,0 +1,134 @@
+"""Stored perturbations come back as they were, and anything else is refused with a reason."""
+
+import io
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from gadc.datasets import load
+from gadc.robustness.attacks._base import Flips
+from gadc.robustness.attacks._storage import (
+    edges_checksum,
+    load_perturbation,
+    make_manifest,
+    save_perturbation,
+)
+from tests.helpers.communities import communities
+
+DATA = communities(12, seed=3)
+
+
+def _flips():
+    u, v = DATA.edge_index
+    edge = DATA.edge_index[:, u < v][:, :1]
+    absent = next(
+        [a, b] for a in range(12) for b in range(a + 1, 12) if not bool(((u == a) & (v == b)).any())
+    )
+    return Flips(torch.cat([edge, torch.tensor(absent).unsqueeze(1)], 1))
+
+
+def _save(path, flips):
+    manifest = make_manifest(DATA, flips, attack="metattack", budget=2, seed=5, settings={"lam": 0.5})
+    save_perturbation(path, flips, manifest)
+    return manifest
+
+
+def test_what_was_saved_comes_back(tmp_path):
+    flips = _flips()
+    manifest = _save(tmp_path / "a.npz", flips)
+    found, read = load_perturbation(tmp_path / "a.npz", DATA)
+    assert torch.equal(found.pairs, flips.pairs)
+    assert read == manifest
+    assert (read["added"], read["removed"], read["flips"], read["seed"]) == (1, 1, 2, 5)
+    assert [file.name for file in tmp_path.iterdir()] == ["a.npz"]
+
+
+def test_the_checksum_of_the_edges_ignores_their_order():
+    shuffled = DATA.clone()
+    shuffled.edge_index = DATA.edge_index.flip(1)
+    assert edges_checksum(shuffled) == edges_checksum(DATA) != edges_checksum(_flips().apply(DATA))
+
+
+def test_no_flips_can_be_saved(tmp_path):
+    _save(tmp_path / "a.npz", Flips(torch.empty(2, 0, dtype=torch.int64)))
+    assert len(load_perturbation(tmp_path / "a.npz")[0]) == 0
+
+
+def test_an_attack_on_another_graph_is_refused(tmp_path):
+    _save(tmp_path / "a.npz", _flips())
+    with pytest.raises(ValueError, match="must be an attack on the given graph"):
+        load_perturbation(tmp_path / "a.npz", communities(12, seed=4))
+
+
+def test_every_truncation_is_refused(tmp_path):
+    path = tmp_path / "a.npz"
+    _save(path, _flips())
+    content = path.read_bytes()
+    for length in range(0, len(content), 37):
+        path.write_bytes(content[:length])
+        with pytest.raises(ValueError, match="no NumPy archive, or a damaged one"):
+            load_perturbation(path)
+
+
+def test_changed_pairs_do_not_match_the_checksum(tmp_path):
+    path = tmp_path / "a.npz"
+    _save(path, _flips())
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    np.savez(path, **{**arrays, "pairs": arrays["pairs"] + np.array([[0], [1]])})
+    with pytest.raises(ValueError, match="does not match its checksum"):
+        load_perturbation(path)
+    np.savez(path, **{**arrays, "format": np.array("gadc-perturbation-9")})
+    with pytest.raises(ValueError, match="must have format 'gadc-perturbation-1', got gadc-perturbation-9"):
+        load_perturbation(path)
+
+
+def test_foreign_files_are_refused(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez(path, weights=np.zeros(3))
+    with pytest.raises(ValueError, match="must hold a perturbation or a sparse adjacency matrix"):
+        load_perturbation(path)
+    path.write_text(json.dumps({"pairs": []}))
+    with pytest.raises(ValueError, match="no NumPy archive"):
+        load_perturbation(path)
+    buffer = io.BytesIO()
+    np.save(buffer, np.zeros(3))
+    path.write_bytes(buffer.getvalue())
+    with pytest.raises(ValueError, match="no NumPy archive"):
+        load_perturbation(path)
+
+
+def _matrix(data, n=12):
+    values = np.ones(data.edge_index.shape[1])
+    return sparse.csr_array((values, tuple(data.edge_index.numpy())), shape=(n, n))
+
+
+@pytest.mark.parametrize("form", ["scipy", "gnn-benchmark"])
+def test_published_matrices_are_compared_with_the_clean_graph(tmp_path, form):
+    flips, path = _flips(), tmp_path / "a.npz"
+    matrix = _matrix(flips.apply(DATA))
+    matrix = sparse.csr_array(matrix + sparse.diags_array([1.0] + [0.0] * 11))  # a self-loop
+    if form == "scipy":
+        sparse.save_npz(path, matrix)
+    else:
+        parts = {f"adj_{part}": getattr(matrix, part) for part in ("data", "indices", "indptr", "shape")}
+        np.savez(path, labels=np.zeros(12), **parts)
+    found, manifest = load_perturbation(path, DATA)
+    assert set(map(tuple, found.pairs.T.tolist())) == set(map(tuple, flips.pairs.T.tolist()))
+    assert (manifest["added"], manifest["removed"]) == (1, 1)
+    with pytest.raises(ValueError, match="is an adjacency matrix, which needs the clean graph"):
+        load_perturbation(path)
+    with pytest.raises(ValueError, match=r"must have 15 nodes, got a matrix of shape \[12, 12\]"):
+        load_perturbation(path, communities(15))
+
+
+@pytest.mark.data
+def test_the_published_metattack_on_cora():
+    path = Path(os.environ["GADC_DATA"]) / "metattack" / "cora_meta_adj_0.25.npz"
+    _, manifest = load_perturbation(path, load("cora-prognn"))
+    assert (manifest["added"], manifest["removed"]) == (1264, 3)

@@ -1,0 +1,101 @@
+"""Scores of edges against their definitions, written out edge by edge."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gadc.diffusion._diffuse import diffuse
+from gadc.robustness.edges._scores import SCORES, detection, suspicion, undirected_pairs
+
+
+@st.composite
+def graphs(draw):
+    n = draw(st.integers(2, 12))
+    edges = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), min_size=1, max_size=30))
+    seed = draw(st.integers(0, 999))
+    x = torch.randn(n, 4, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    x[draw(st.integers(0, n - 1))] = 0  # a zero row has cosine 0 with everything
+    return x, torch.tensor(edges).T
+
+
+def cosine(a, b):
+    scale = a.norm() * b.norm()
+    return float(a @ b / scale) if scale else 0.0
+
+
+def neighbourhoods(edge_index, n):
+    around = [set() for _ in range(n)]
+    for u, v in edge_index.T.tolist():
+        if u != v:
+            around[u].add(v)
+            around[v].add(u)
+    return around
+
+
+@given(graphs())
+def test_pairs_are_the_distinct_edges(graph):
+    x, edge_index = graph
+    pairs = undirected_pairs(edge_index, len(x)).T.tolist()
+    distinct = {(min(pair), max(pair)) for pair in edge_index.T.tolist() if pair[0] != pair[1]}
+    assert [tuple(pair) for pair in pairs] == sorted(distinct)
+
+
+@given(graphs())
+def test_scores_keep_to_their_definitions(graph):
+    x, edge_index = graph
+    around = neighbourhoods(edge_index, len(x))
+    pairs = undirected_pairs(edge_index, len(x)).T.tolist()
+    smooth = diffuse(x, edge_index, variant="plain", lam=2.0, num_steps=4)
+
+    def beside(u, v):
+        others = around[v] - {u}
+        return sum(cosine(x[u], x[w]) for w in others) / max(len(others), 1)
+
+    expected = {
+        "cosine": [1 - cosine(x[u], x[v]) for u, v in pairs],
+        "centred": [1 - cosine(x[u] - x.mean(0), x[v] - x.mean(0)) for u, v in pairs],
+        "denoised": [1 - cosine(smooth[u], smooth[v]) for u, v in pairs],
+        "neighbours": [1 - (beside(u, v) + beside(v, u)) / 2 for u, v in pairs],
+        "common": [1 / (1 + len(around[u] & around[v])) for u, v in pairs],
+    }
+    for name, values in expected.items():
+        np.testing.assert_allclose(suspicion(x, edge_index, score=name).numpy(), values, atol=1e-6)
+    combined = suspicion(x, edge_index)
+    assert combined.shape == (len(pairs),)
+    assert ((combined > 0) & (combined <= 1)).all()
+
+
+@given(graphs())
+def test_order_and_direction_of_the_list_do_not_matter(graph):
+    x, edge_index = graph
+    mirrored = torch.cat([edge_index.flip(0), edge_index.flip(1)], 1)
+    for score in SCORES:
+        torch.testing.assert_close(suspicion(x, edge_index, score=score), suspicion(x, mirrored, score=score))
+
+
+def test_an_edge_between_two_cliques_is_the_least_trusted():
+    left = [(u, v) for u in range(5) for v in range(u)]
+    right = [(u + 5, v + 5) for u, v in left]
+    x = torch.tensor([[1.0, 0.1]] * 5 + [[0.1, 1.0]] * 5)
+    edge_index = torch.tensor([*left, *right, (0, 5)]).T
+    pairs = undirected_pairs(edge_index, 10).T.tolist()
+    for score in SCORES:
+        assert pairs[int(suspicion(x, edge_index, score=score).argmax())] == [0, 5]
+
+
+def test_detection_of_a_perfect_a_blind_and_a_reversed_score():
+    changed = torch.tensor([True, False, False, True])
+    perfect = detection(changed.double(), changed)
+    assert perfect == {"precision_at_k": 1.0, "roc_auc": 1.0, "pr_auc": 1.0}
+    assert detection(torch.zeros(4), changed)["precision_at_k"] == 0.5  # of ties, the share that is right
+    assert detection(-changed.double(), changed)["roc_auc"] == 0.0
+
+
+def test_errors():
+    x, edge_index = torch.ones(2, 1), torch.tensor([[0], [1]])
+    with pytest.raises(ValueError, match=r"suspicion: score must be one of 'combined'.*'gut'"):
+        suspicion(x, edge_index, score="gut")
+    with pytest.raises(ValueError, match="got 0 changed of 2"):
+        detection(torch.zeros(2), torch.zeros(2, dtype=torch.bool))
