@@ -23,7 +23,7 @@ def write(folder: Path, num_edges: int, num_nodes: int, num_features: int = 8) -
 
 
 def measure(folder: Path, weight: str | None) -> None:
-    from gadc.datasets.tables._from_tables import from_tables
+    from gadc.datasets import from_tables
 
     base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.perf_counter()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gadc.datasets.named import _planetoid as planetoid
 from gadc.datasets.named._checksums import known
-from gadc.datasets.named._entries import Entry
+from gadc.datasets.named._readers import planetoid
+from gadc.datasets.named._records import DatasetRecord
 from gadc.datasets.named._registry import REGISTRY
 from tests.helpers.fakes import TINY, tiny_planetoid
 
@@ -41,7 +41,7 @@ def tiny(tmp_path, monkeypatch) -> Path:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(content)
         monkeypatch.setitem(known(), path, hashlib.sha256(content).hexdigest())
-    entry = Entry(
+    entry = DatasetRecord(
         nodes=7,
         features=2,
         classes=2,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gadc import datasets
-from gadc.datasets.named._registry import entry
+from gadc.datasets.named._registry import record
 from gadc.experiments._measures import MEASURES
 from gadc.experiments._spec import Cell, Row, Table, load_table, parse_table, place_of, table_names
 from gadc.models import MODELS, make_model
@@ -125,7 +125,7 @@ def test_data_of_a_cell_can_be_asked_for(cell: Cell) -> None:
         inspect.signature(datasets.GENERATORS[cell.data["generator"]]).bind(**settings)
         return
     inspect.signature(datasets.load).bind(**cell.data)
-    found = entry(cell.data["name"])
+    found = record(cell.data["name"])
     assert cell.data.get("split", next(iter(found.splits))) in found.splits
     assert found.directed or not cell.data.get("directed", False)
     if "attack" in cell.data:

@@ -6,7 +6,7 @@ from collections import defaultdict
 import numpy as np
 from scipy import sparse
 
-from gadc.datasets.named import _planetoid as planetoid
+from gadc.datasets.named._readers import planetoid
 
 TINY = tuple(f"tiny/ind.tiny.{part}" for part in planetoid.PARTS)
 

@@ -90,15 +90,15 @@ def info(
 @app.command()
 def get(name: Name, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Download the files of a data set, its splits and attacked graphs into the user cache."""
-    from gadc.datasets.named._loading import read_graph
-    from gadc.datasets.named._registry import entry
+    from gadc.datasets.named._loading import read_raw_graph
+    from gadc.datasets.named._registry import record
     from gadc.datasets.named._sources import Sources
 
     sources = Sources(root=data_dir, progress=not as_json)
     if name == "ogbn-products":
-        read_graph(name, sources)  # the ogb package has its own download
+        read_raw_graph(name, sources)  # the ogb package has its own download
     states = {}
-    for path in entry(name).all_files:
+    for path in record(name).all_files:
         states[path] = _fetch(sources, path, name)
         if not as_json:
             typer.echo(f"{path}: {states[path]}")
@@ -151,10 +151,10 @@ def verify(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
 def _describe_own(graph: own.OwnGraph, as_json: bool) -> None:
     """The facts of a user's graph, and what was found while reading it."""
-    from gadc.datasets.named._cards import measure
+    from gadc.datasets import graph_statistics
 
     data = graph.read()
-    facts, report = measure(data), getattr(data, "table_report", None)
+    facts, report = graph_statistics(data), getattr(data, "table_report", None)
     if as_json:
         return print_json({**facts, "report": None if report is None else report.to_dict()})
     print_facts(str(graph.graph or graph.nodes), facts)

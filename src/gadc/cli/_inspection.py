@@ -9,7 +9,7 @@ import torch
 from torch_geometric.data import Data
 
 from gadc.cli._graph_input import nodes_of
-from gadc.datasets.named._cards import measure
+from gadc.datasets import graph_statistics
 from gadc.diffusion._theory import connectivity_factor, noise_gain
 from gadc.diffusion._transitions import VARIANTS, transition
 from gadc.models.auto import measure_facts
@@ -34,7 +34,7 @@ def describe(data: Data, seed: int) -> tuple[dict[str, Any], dict[str, Any], dic
         "edge_contrast": edge_contrast(data.x, data.edge_index, seed),
     }
     connectivity = {"tau": tau.value, "tau_error": tau.error, "noise_kept": gain.value, "exact": tau.exact}
-    return measure(data), noise, connectivity
+    return graph_statistics(data), noise, connectivity
 
 
 def variants(data: Data, seed: int) -> list[dict[str, Any]]:

@@ -58,7 +58,7 @@ class LabelledGraph(OwnGraph):
         """Masks that come with the file, else 60/20/20 % of the labelled nodes."""
         import torch
 
-        from gadc.datasets.named._graph import TEST, TRAIN, VAL
+        from gadc.datasets.named._roles import TEST, TRAIN, VAL
         from gadc.datasets.named._splits import random_split
 
         if self.split is not None:

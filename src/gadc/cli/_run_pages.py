@@ -56,9 +56,9 @@ def texts(facts: dict[str, Any]) -> dict[str, str]:
 
 def card(data: "Data") -> dict[str, str]:
     """The data card."""
-    from gadc.datasets.named._cards import measure
+    from gadc.datasets import graph_statistics
 
-    facts = measure(data)
+    facts = graph_statistics(data)
     sizes = facts.get("classes")
     if sizes:
         listed = ", ".join(f"{name}: {size:,}" for name, size in sizes.items())

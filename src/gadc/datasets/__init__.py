@@ -1,15 +1,33 @@
-"""Data sets as PyTorch Geometric `Data`: named ones, made-up ones and your own tables."""
+"""Graphs as PyTorch Geometric `Data`: named data sets, your own tables and files, synthetic graphs.
 
-from gadc.datasets.files._archives import write_npz
-from gadc.datasets.files._graph_files import read_graph
-from gadc.datasets.named._attacked import changed_edges
-from gadc.datasets.named._cards import Card, card
-from gadc.datasets.named._errors import ChecksumError, DatasetNotFoundError
-from gadc.datasets.named._loading import load
-from gadc.datasets.named._registry import names
-from gadc.datasets.synthetic import GENERATORS, csbm, digits, power_law
-from gadc.datasets.tables._from_tables import TableError, TableReport, from_tables
-from gadc.datasets.tables._writers import write_tables
+    load, names, card, Card          a named data set and the facts about it
+    from_tables, TableReport         a graph from a table of edges and a table of nodes
+    read_graph                       a graph from one file (.npz, .graphml, .edgelist, .pt)
+    write_tables, write_npz          a graph as two tables, or as one NumPy archive
+    csbm, digits, power_law          graphs that need no files; `GENERATORS` has them by name
+    changed_edges                    the edges that an attack or noise added and removed
+    graph_statistics                 degrees, class sizes and homophily of any graph
+    TableError, ChecksumError, DatasetNotFoundError
+
+Names are imported at first use, so that loading a named data set does not import Polars.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gadc.datasets._changed_edges import changed_edges
+    from gadc.datasets._statistics import graph_statistics
+    from gadc.datasets.files._npz import write_npz
+    from gadc.datasets.files._read_graph import read_graph
+    from gadc.datasets.named._cards import Card, card
+    from gadc.datasets.named._errors import ChecksumError, DatasetNotFoundError
+    from gadc.datasets.named._loading import load
+    from gadc.datasets.named._registry import names
+    from gadc.datasets.synthetic import GENERATORS, csbm, digits, power_law
+    from gadc.datasets.tables._from_tables import from_tables
+    from gadc.datasets.tables._report import TableError, TableReport
+    from gadc.datasets.tables._writers import write_tables
 
 __all__ = [
     "GENERATORS",
@@ -23,6 +41,7 @@ __all__ = [
     "csbm",
     "digits",
     "from_tables",
+    "graph_statistics",
     "load",
     "names",
     "power_law",
@@ -30,3 +49,31 @@ __all__ = [
     "write_npz",
     "write_tables",
 ]
+
+_MODULES = {
+    "_changed_edges": ("changed_edges",),
+    "_statistics": ("graph_statistics",),
+    "files._npz": ("write_npz",),
+    "files._read_graph": ("read_graph",),
+    "named._cards": ("Card", "card"),
+    "named._errors": ("ChecksumError", "DatasetNotFoundError"),
+    "named._loading": ("load",),
+    "named._registry": ("names",),
+    "synthetic": ("GENERATORS", "csbm", "digits", "power_law"),
+    "tables._from_tables": ("from_tables",),
+    "tables._report": ("TableError", "TableReport"),
+    "tables._writers": ("write_tables",),
+}
+_HOMES = {name: module for module, exported in _MODULES.items() for name in exported}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value  # the next access does not come here
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from torch_geometric.data import Data
 
-from gadc.datasets.files._archives import write_npz
-from gadc.datasets.files._graph_files import read_graph
-from gadc.datasets.tables._from_tables import TableError, from_tables
+from gadc.datasets import TableError, from_tables
+from gadc.datasets.files._npz import write_npz
+from gadc.datasets.files._read_graph import read_graph
 from gadc.datasets.tables._writers import write_tables
 
 

@@ -117,7 +117,7 @@ def test_digits_needs_no_files(tiny):
 
 def test_dense_features_stay_as_they_are(tiny, monkeypatch):
     """The way of ogbn-products: no files, no store, features dense."""
-    graph = loading.read_graph("tiny", loading.Sources(root=tiny))
+    graph = loading.read_raw_graph("tiny", loading.Sources(root=tiny))
     dense = replace(graph, x=np.ones((7, 2), dtype=np.float32))
     monkeypatch.setitem(REGISTRY, "tiny", _with(read=None))
     monkeypatch.setattr(loading, "read_products", lambda sources: dense)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gadc.datasets import card, changed_edges, load
-from gadc.datasets.named._cards import homophily
+from gadc.datasets._statistics import homophily
 from gadc.datasets.named._checksums import check, known
 from gadc.datasets.named._loading import assemble
 from gadc.datasets.named._registry import REGISTRY

@@ -10,11 +10,7 @@ import pytest
 import scipy.io
 from scipy import sparse
 
-from gadc.datasets.named import _facebook as facebook
-from gadc.datasets.named import _geom_gcn as geom_gcn
-from gadc.datasets.named import _npz as npz
-from gadc.datasets.named import _ogb as ogb
-from gadc.datasets.named import _planetoid as planetoid
+from gadc.datasets.named._readers import facebook, geom_gcn, npz, ogb, planetoid
 from gadc.datasets.named._sources import Sources
 from tests.helpers.fakes import tiny_planetoid
 

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gadc.datasets.named._graph import TEST, TRAIN, VAL, Graph
+from gadc.datasets.named._raw_graph import RawGraph
+from gadc.datasets.named._roles import TEST, TRAIN, VAL
 from gadc.datasets.named._splits import adaptive_split, choose_split, random_split
 
 
@@ -42,7 +43,7 @@ def test_there_are_five_adaptive_splits(seed):
 
 
 def graph(splits):
-    return Graph(edges=np.array([[0], [1]]), y=np.array([0, 1, -1]), splits=splits)
+    return RawGraph(edges=np.array([[0], [1]]), y=np.array([0, 1, -1]), splits=splits)
 
 
 def test_published_splits_are_chosen_by_number():

@@ -156,7 +156,7 @@ def test_two_processes_do_not_corrupt_it(folder):
         import sys
         from pathlib import Path
         import numpy as np
-        from gadc.datasets.store import cached
+        from gadc.datasets.named._store import cached
         folder = Path(sys.argv[1])
         expected = np.arange(200_000)
         for turn in range(40):

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 
-from gadc.datasets.tables._from_tables import TableError, from_tables
+from gadc.datasets import TableError, from_tables
 
 EDGES = "source,target,weight\na,b,1\nb,c,2.5\nc,a,4\n"
 NODES = "id,label,age,paid,city\na,x,1,true,Rome\nb,,2.5,false,Oslo\nc,y,4,true,Rome\n"

@@ -5,7 +5,7 @@ import polars as pl
 import torch
 from hypothesis import HealthCheck, given, settings
 
-from gadc.datasets.tables._from_tables import TableError, from_tables
+from gadc.datasets import TableError, from_tables
 
 
 def adds_up(report):

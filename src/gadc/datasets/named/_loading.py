@@ -13,12 +13,13 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice
-from gadc.datasets.named._attacked import Attack
 from gadc.datasets.named._checksums import known
-from gadc.datasets.named._entries import Entry
-from gadc.datasets.named._graph import TEST, TRAIN, VAL, Array, Graph, distinct
-from gadc.datasets.named._ogb import read_products
-from gadc.datasets.named._registry import entry
+from gadc.datasets.named._published_attacks import PublishedAttack
+from gadc.datasets.named._raw_graph import Array, RawGraph, distinct
+from gadc.datasets.named._readers.ogb import read_products
+from gadc.datasets.named._records import DatasetRecord
+from gadc.datasets.named._registry import record
+from gadc.datasets.named._roles import TEST, TRAIN, VAL
 from gadc.datasets.named._sources import Sources, cache_folder
 from gadc.datasets.named._splits import choose_split
 from gadc.datasets.named._store import cached
@@ -76,7 +77,7 @@ def assemble(
     directed: bool = False,
 ) -> dict[str, Any]:
     """Parts of `load`'s result with `x` as it is stored, and the number of listed self-loops."""
-    found = entry(name)
+    found = record(name)
     split = check_choice(name, split or next(iter(found.splits)), "split", tuple(found.splits))
     if directed and not found.directed:
         raise ValueError(f"{name}: its edges have no directions, so directed must be False.")
@@ -86,7 +87,7 @@ def assemble(
 
     sources = Sources(root=Path(root) if root is not None else None)
     read = partial(sources.read, owner=name)
-    graph = read_graph(name, sources)
+    graph = read_raw_graph(name, sources)
     edges = distinct(graph.edges, graph.num_nodes) if directed else graph.edge_index
     return {
         "x": _tensor(graph.x) if isinstance(graph.x, np.ndarray) else graph.x,
@@ -98,7 +99,7 @@ def assemble(
     }
 
 
-def _check_attack(name: str, found: Entry, attack: str | None, rate: float | None) -> None:
+def _check_attack(name: str, found: DatasetRecord, attack: str | None, rate: float | None) -> None:
     if attack is None:
         if rate is not None:
             raise ValueError(f"{name}: rate goes with an attack, got rate={rate!r} without one.")
@@ -108,9 +109,9 @@ def _check_attack(name: str, found: Entry, attack: str | None, rate: float | Non
         check_choice(name, attack, "attack", tuple(found.attacks))
 
 
-def read_graph(name: str, sources: Sources) -> Graph:
+def read_raw_graph(name: str, sources: Sources) -> RawGraph:
     """The graph of a name, from the store or from its files, checked against the registry."""
-    found = entry(name)
+    found = record(name)
     if found.read is None:
         graph = read_products(sources)
     else:
@@ -124,12 +125,12 @@ def read_graph(name: str, sources: Sources) -> Graph:
             expected,
             lambda: make(*(sources.read(file, owner=name) for file in found.files)).to_arrays(),
         )
-        graph = Graph.from_arrays(arrays)
+        graph = RawGraph.from_arrays(arrays)
     _check(name, found, graph)
     return graph
 
 
-def _check(name: str, found: Entry, graph: Graph) -> None:
+def _check(name: str, found: DatasetRecord, graph: RawGraph) -> None:
     """Refuse a graph that is not the one on record."""
     got = {
         "nodes": graph.num_nodes,
@@ -142,7 +143,9 @@ def _check(name: str, found: Entry, graph: Graph) -> None:
             raise ValueError(f"{name}: must have {getattr(found, what)} {what}, got {value}.")
 
 
-def _attacked(attack: Attack, rate: float | None, graph: Graph, read: Reader) -> dict[str, Tensor]:
+def _attacked(
+    attack: PublishedAttack, rate: float | None, graph: RawGraph, read: Reader
+) -> dict[str, Tensor]:
     """Edges before and after an attack, and its targets."""
     parts = {
         "edge_index": _tensor(attack.read(rate, graph.num_nodes, read)),

@@ -1,12 +1,8 @@
 """The named data sets: what each must give, its files, where it comes from and what is wrong with it."""
 
-from gadc.datasets.named import _facebook as facebook
-from gadc.datasets.named import _geom_gcn as geom_gcn
-from gadc.datasets.named import _npz as npz
-from gadc.datasets.named import _ogb as ogb
-from gadc.datasets.named import _planetoid as planetoid
-from gadc.datasets.named._attacked import Attack
-from gadc.datasets.named._entries import Entry
+from gadc.datasets.named._published_attacks import PublishedAttack
+from gadc.datasets.named._readers import facebook, geom_gcn, npz, ogb, planetoid
+from gadc.datasets.named._records import DatasetRecord
 
 _PLANETOID = (
     "Yang, Cohen, Salakhutdinov: Revisiting Semi-Supervised Learning with Graph Embeddings. ICML 2016"
@@ -35,8 +31,10 @@ def _ten(pattern: str) -> tuple[str, ...]:
     return tuple(f"{pattern}_split_0.6_0.2_{i}.npz" for i in range(10))
 
 
-def _planetoid(name: str, nodes: int, features: int, classes: int, edges: int, *defects: str) -> Entry:
-    return Entry(
+def _planetoid(
+    name: str, nodes: int, features: int, classes: int, edges: int, *defects: str
+) -> DatasetRecord:
+    return DatasetRecord(
         nodes=nodes,
         features=features,
         classes=classes,
@@ -55,14 +53,14 @@ def _planetoid_files(name: str) -> tuple[str, ...]:
 
 def _prognn(
     name: str, nodes: int, features: int, classes: int, edges: int, source: str, *defects: str
-) -> Entry:
+) -> DatasetRecord:
     in_paper, from_planetoid = name in ("cora", "citeseer", "pubmed"), name == "pubmed"
     splits: dict[str, tuple[str, ...]] = {"prognn": (f"splits/{name}_prognn_splits.json",)}
     if name in ("cora", "citeseer"):
         splits["adaptive"] = ()
     if name == "pubmed":
         splits["nettack"] = ("nettack_prognn/pubmed_nettacked_nodes.json",)
-    return Entry(
+    return DatasetRecord(
         nodes=nodes,
         features=features,
         classes=classes,
@@ -76,28 +74,30 @@ def _prognn(
     )
 
 
-def _attacks(name: str) -> dict[str, Attack]:
+def _attacks(name: str) -> dict[str, PublishedAttack]:
     """Attacked graphs of one set; the paper's and Pro-GNN's Metattack both have 25 %, and they differ."""
 
     def files(folder: str, kind: str, rates: tuple[float, ...]) -> dict[float, str]:
         return {rate: f"{folder}/{name}_{kind}_adj_{rate}.npz" for rate in rates}
 
     attacks = {
-        "metattack-prognn": Attack(files=files("metattack_prognn", "meta", (0.05, 0.1, 0.15, 0.2, 0.25)))
+        "metattack-prognn": PublishedAttack(
+            files=files("metattack_prognn", "meta", (0.05, 0.1, 0.15, 0.2, 0.25))
+        )
     }
     if name in ("cora", "citeseer", "pubmed"):
-        attacks["metattack"] = Attack(files=files("metattack", "meta", (0.25, 0.5, 0.75)))
+        attacks["metattack"] = PublishedAttack(files=files("metattack", "meta", (0.25, 0.5, 0.75)))
     if name != "cora_ml":
-        attacks["nettack"] = Attack(
+        attacks["nettack"] = PublishedAttack(
             files=files("nettack_prognn", "nettack", (1.0, 2.0, 3.0, 4.0, 5.0)),
             targets=f"nettack_prognn/{name}_nettacked_nodes.json",
         )
     return attacks
 
 
-def _geom_gcn(folder: str, stem: str, nodes: int, features: int, edges: int, *defects: str) -> Entry:
+def _geom_gcn(folder: str, stem: str, nodes: int, features: int, edges: int, *defects: str) -> DatasetRecord:
     actor = stem == "film"
-    return Entry(
+    return DatasetRecord(
         nodes=nodes,
         features=features,
         classes=5,
@@ -113,8 +113,8 @@ def _geom_gcn(folder: str, stem: str, nodes: int, features: int, edges: int, *de
 
 def _heterophilous(
     name: str, nodes: int, features: int, classes: int, edges: int, *defects: str, source: str | None = None
-) -> Entry:
-    return Entry(
+) -> DatasetRecord:
+    return DatasetRecord(
         nodes=nodes,
         features=features,
         classes=classes,
@@ -127,8 +127,8 @@ def _heterophilous(
     )
 
 
-def _csr(file: str, nodes: int, features: int, classes: int, edges: int, source: str) -> Entry:
-    return Entry(
+def _csr(file: str, nodes: int, features: int, classes: int, edges: int, source: str) -> DatasetRecord:
+    return DatasetRecord(
         nodes=nodes,
         features=features,
         classes=classes,
@@ -159,7 +159,7 @@ _PUBMED_TARGETS = (
 )
 _SMALL_SPLITS = "geom-gcn: splits 4 and 5 cover 2,120 nodes only."
 
-REGISTRY: dict[str, Entry] = {
+REGISTRY: dict[str, DatasetRecord] = {
     "cora": _planetoid("cora", 2708, 1433, 7, 5278),
     "citeseer": _planetoid("citeseer", 3327, 3703, 6, 4552, _FIFTEEN, _SMALL_SPLITS, _SELF_LOOPS.format(124)),
     "pubmed": _planetoid("pubmed", 19717, 500, 3, 44324, _SELF_LOOPS.format(3)),
@@ -213,7 +213,7 @@ REGISTRY: dict[str, Entry] = {
     "amazon-computers": _csr(
         "amazon/Computers/raw/amazon_electronics_computers.npz", 13752, 767, 10, 245861, _MCAULEY
     ),
-    "cornell5": Entry(
+    "cornell5": DatasetRecord(
         nodes=18660,
         features=4735,
         classes=2,
@@ -230,7 +230,7 @@ REGISTRY: dict[str, Entry] = {
             "No relation to the WebKB set called Cornell.",
         ),
     ),
-    "ogbn-arxiv": Entry(
+    "ogbn-arxiv": DatasetRecord(
         nodes=169343,
         features=0,
         classes=40,
@@ -245,7 +245,7 @@ REGISTRY: dict[str, Entry] = {
         ),
         licence="ODC-BY",
     ),
-    "ogbn-products": Entry(
+    "ogbn-products": DatasetRecord(
         nodes=2449029,
         features=100,
         classes=47,
@@ -258,7 +258,7 @@ REGISTRY: dict[str, Entry] = {
         ),
         licence="Amazon licence, as OGB states it",
     ),
-    "wordnet": Entry(
+    "wordnet": DatasetRecord(
         nodes=117659,
         features=6852,
         classes=45,
@@ -273,7 +273,7 @@ REGISTRY: dict[str, Entry] = {
         ),
         licence="WordNet 3.0 licence",
     ),
-    "digits": Entry(
+    "digits": DatasetRecord(
         nodes=1797,
         features=64,
         classes=10,
@@ -291,8 +291,8 @@ def names() -> list[str]:
     return list(REGISTRY)
 
 
-def entry(name: str) -> Entry:
-    """Entry of a data set.
+def record(name: str) -> DatasetRecord:
+    """DatasetRecord of a data set.
 
     Raises:
         ValueError: There is no such name; the message lists the choices.

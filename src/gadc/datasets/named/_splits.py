@@ -7,8 +7,9 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from gadc._base.validation import check_count
-from gadc.datasets.named._graph import Array, Graph, roles_from_indices
-from gadc.datasets.named._npz import read_masks
+from gadc.datasets.named._raw_graph import Array, RawGraph
+from gadc.datasets.named._readers.npz import read_masks
+from gadc.datasets.named._roles import roles_from_indices
 
 ADAPTIVE_STATES = (1234, 2021, 1309, 4242, 1998)
 
@@ -30,7 +31,7 @@ def adaptive_split(y: Array, seed: int) -> Array:
 
 
 def choose_split(
-    graph: Graph, split: str, seed: int | None, files: tuple[str, ...], read: Callable[[str], bytes]
+    graph: RawGraph, split: str, seed: int | None, files: tuple[str, ...], read: Callable[[str], bytes]
 ) -> Array:
     """Roles of the nodes in a named split; a node without a label has none.
 

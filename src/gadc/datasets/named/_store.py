@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock
 
-from gadc.datasets.named._graph import Array
+from gadc.datasets.named._raw_graph import Array
 
 FORMAT = 1
 Arrays = dict[str, Array]

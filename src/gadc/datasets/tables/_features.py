@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gadc.datasets.tables._files import Table
 from gadc.datasets.tables._report import TableError
+from gadc.datasets.tables._table import Table
+from gadc.datasets.tables._values import encode
 
 MAX_CATEGORIES = 1000  # more is an identifier or free text, and would be a matrix nobody wants
 _STRINGS = (pl.String, pl.Categorical, pl.Enum)
@@ -148,52 +148,3 @@ class FeatureReader:
         block[gaps] = known.mean(axis=0, dtype=np.float64) if self.missing == "mean" and len(known) else 0.0
         self.imputed[name] = int(gaps.sum())
         return block
-
-
-def encode(series: pl.Series) -> tuple[NDArray[np.int64], list[Any]]:
-    """Number the values in sorted order; null is -1."""
-    codes = series.rank("dense").cast(pl.Int64) - 1
-    return codes.fill_null(-1).to_numpy(writable=True), series.drop_nulls().unique().sort().to_list()
-
-
-def whole_numbers(text: pl.Series) -> pl.Series:
-    """Text as int64 if every cell is a plainly spelt whole number, else unchanged ("007" is a name)."""
-    numbers = text.cast(pl.Int64, strict=False)
-    return numbers if (numbers.cast(pl.String) == text).sum() == text.count() else text
-
-
-def read_labels(
-    table: Table, rows: NDArray[np.int64], column: str
-) -> tuple[NDArray[np.int64], list[Any], list[str]]:
-    """Class of each node (-1 for an empty cell), the sorted class names, and notes."""
-    series = table.collect(table.select(label=table.col(column)))["label"]
-    notes = []
-    if table.text:
-        series = whole_numbers(series)
-    elif series.dtype.is_float():
-        series = series.fill_nan(None)
-        broken = (series != series.floor()).fill_null(False) | series.is_infinite().fill_null(False)
-        if broken.any():
-            at = int(broken.arg_max() or 0)
-            raise TableError(
-                f"{series[at]!r} is neither text nor a whole number.",
-                file=table.name,
-                row=int(rows[at]),
-                column=column,
-            )
-        series = series.cast(pl.Int64, strict=False)
-        notes.append(f"labels in {column!r} are floats with whole values: taken as whole numbers")
-    elif series.dtype == pl.Boolean:
-        series = series.cast(pl.String)
-    elif series.dtype == pl.String:
-        series = pl.select(pl.when(series.str.strip_chars() != "").then(series)).to_series()
-    elif not series.dtype.is_integer():
-        raise TableError(
-            f"labels must be text or whole numbers, got {series.dtype}.", file=table.name, column=column
-        )
-    codes, names = encode(series)
-    if -1 in names:
-        notes.append(
-            f"label -1 in {column!r} is a class like any other; an unlabelled node has an empty cell"
-        )
-    return codes, names, notes

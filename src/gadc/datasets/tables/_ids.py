@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gadc.datasets.tables._features import whole_numbers
-from gadc.datasets.tables._files import Table
 from gadc.datasets.tables._report import TableError
+from gadc.datasets.tables._table import Table
+from gadc.datasets.tables._values import whole_numbers
 
 _MAX_WEIGHT = 1e30  # any number of repeated edges then adds up to a 32-bit number
 

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from gadc._base.pairs import encode_pairs, pair_ends, pair_numbers
-from gadc.datasets.named._graph import undirected
-from gadc.datasets.named._npz import read_adjacency, read_csr
+from gadc.datasets.named._raw_graph import undirected
+from gadc.datasets.named._readers.npz import read_adjacency, read_csr
 from gadc.robustness.attacks._base import Flips
 
 FORMAT = "gadc-perturbation-1"

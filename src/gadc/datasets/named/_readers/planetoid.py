@@ -7,14 +7,15 @@ line i of `test.index` names. Numbers missing in that list (15 in Citeseer) have
 import numpy as np
 from scipy import sparse
 
-from gadc.datasets.named._graph import Graph, roles_from_indices
-from gadc.datasets.named._unpickle import loads
+from gadc.datasets.named._raw_graph import RawGraph
+from gadc.datasets.named._readers.unpickle import loads
+from gadc.datasets.named._roles import roles_from_indices
 
 PARTS = ("allx", "tx", "ally", "ty", "y", "graph", "test.index")
 
 
-def read(allx: bytes, tx: bytes, ally: bytes, ty: bytes, y: bytes, graph: bytes, index: bytes) -> Graph:
-    """Graph with its public split: 20 a class to train, the next 500 to validate, the listed ones to test."""
+def read(allx: bytes, tx: bytes, ally: bytes, ty: bytes, y: bytes, graph: bytes, index: bytes) -> RawGraph:
+    """Read the graph and its public split (20 training nodes per class, 500 validation nodes)."""
     test = np.array(index.split(), dtype=np.int64)
     known = loads(ally)
     num_nodes, num_known = int(test.max()) + 1, len(known)
@@ -32,6 +33,6 @@ def read(allx: bytes, tx: bytes, ally: bytes, ty: bytes, y: bytes, graph: bytes,
     order = np.arange(num_known)
     num_train = len(loads(y))
     public = roles_from_indices(num_nodes, order[:num_train], order[num_train:][:500], test)
-    return Graph(
+    return RawGraph(
         edges=np.stack([sources, targets]), y=labels, x=sparse.csr_array(x), splits={"public": public[None]}
     )

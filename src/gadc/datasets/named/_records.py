@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from gadc.datasets.named._attacked import Attack
-from gadc.datasets.named._graph import Graph
+from gadc.datasets.named._published_attacks import PublishedAttack
+from gadc.datasets.named._raw_graph import RawGraph
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class DatasetRecord:
     """One named data set.
 
     Args:
@@ -33,9 +33,9 @@ class Entry:
     splits: Mapping[str, tuple[str, ...]]
     citations: tuple[str, ...]
     files: tuple[str, ...] = ()
-    read: Callable[..., Graph] | None = None
+    read: Callable[..., RawGraph] | None = None
     directed: bool = False
-    attacks: Mapping[str, Attack] = field(default_factory=dict)
+    attacks: Mapping[str, PublishedAttack] = field(default_factory=dict)
     defects: tuple[str, ...] = ()
     licence: str = "not stated with the files"
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from gadc.datasets.named._unpickle import loads
+from gadc.datasets.named._readers.unpickle import loads
 from tests.helpers.fakes import old_pickle
 
 

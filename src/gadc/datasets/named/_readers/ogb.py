@@ -5,21 +5,22 @@ from typing import Any
 
 import numpy as np
 
-from gadc.datasets.named._graph import Graph, roles_from_indices
-from gadc.datasets.named._npz import read_adjacency
+from gadc.datasets.named._raw_graph import RawGraph
+from gadc.datasets.named._readers.npz import read_adjacency
+from gadc.datasets.named._roles import roles_from_indices
 from gadc.datasets.named._sources import Sources, cache_folder
 
 
-def read_arxiv(adjacency: bytes, classes: bytes, role: bytes) -> Graph:
+def read_arxiv(adjacency: bytes, classes: bytes, role: bytes) -> RawGraph:
     """ogbn-arxiv from its GraphSAINT form: graph, labels and official split; the features are not in it."""
     by_node = json.loads(classes)
     y = np.array([by_node[str(node)] for node in range(len(by_node))], dtype=np.int64)
     part = json.loads(role)
     official = roles_from_indices(len(y), part["tr"], part["va"], part["te"])
-    return Graph(edges=read_adjacency(adjacency), y=y, splits={"official": official[None]})
+    return RawGraph(edges=read_adjacency(adjacency), y=y, splits={"official": official[None]})
 
 
-def read_products(sources: Sources) -> Graph:
+def read_products(sources: Sources) -> RawGraph:
     """ogbn-products through the `ogb` package, which downloads and keeps its own files (1.4 GB).
 
     Raises:
@@ -39,4 +40,4 @@ def read_products(sources: Sources) -> Graph:
     part = dataset.get_idx_split()
     y = np.asarray(labels).reshape(-1).astype(np.int64)
     official = roles_from_indices(len(y), part["train"], part["valid"], part["test"])
-    return Graph(edges=graph["edge_index"], y=y, x=graph["node_feat"], splits={"official": official[None]})
+    return RawGraph(edges=graph["edge_index"], y=y, x=graph["node_feat"], splits={"official": official[None]})

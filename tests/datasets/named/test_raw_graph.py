@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from gadc.datasets.named._graph import Graph, distinct, roles, roles_from_indices, undirected
+from gadc.datasets.named._raw_graph import RawGraph, distinct, undirected
+from gadc.datasets.named._roles import roles, roles_from_indices
 
 PAIRS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=30)
 
@@ -26,13 +27,13 @@ def test_edges_are_what_sets_say(pairs):
     "x", [None, sparse.csr_array(np.array([[0, 1.5], [2, 0], [0, 0]], dtype=np.float32))]
 )
 def test_arrays_round_trip(x):
-    graph = Graph(
+    graph = RawGraph(
         edges=np.array([[0, 0], [0, 1]]),
         y=np.array([0, 1, -1]),
         x=x,
         splits={"public": np.array([[1, 2, 0]])},
     )
-    again = Graph.from_arrays(graph.to_arrays())
+    again = RawGraph.from_arrays(graph.to_arrays())
     assert (again.edges == graph.edges).all()
     assert (again.edge_index == [[0, 1], [1, 0]]).all()
     assert (again.y == graph.y).all()

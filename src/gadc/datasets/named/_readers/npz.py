@@ -11,18 +11,19 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from gadc.datasets.named._graph import Array, Graph, roles
+from gadc.datasets.named._raw_graph import Array, RawGraph
+from gadc.datasets.named._roles import roles
 
 
-def read_csr(content: bytes) -> Graph:
+def read_csr(content: bytes) -> RawGraph:
     """gnn-benchmark form (Shchur et al., 2018): CSR parts `adj_*`, `attr_*`, and `labels`."""
     archive = _open(content)
     adj = _csr(archive, "adj")
     x = _csr(archive, "attr").astype(np.float32) if "attr_data" in archive else None
-    return Graph(edges=_edges(adj), y=archive["labels"].astype(np.int64), x=x)
+    return RawGraph(edges=_edges(adj), y=archive["labels"].astype(np.int64), x=x)
 
 
-def read_largest_component(content: bytes) -> Graph:
+def read_largest_component(content: bytes) -> RawGraph:
     """The same form, cut down to the largest component as DeepRobust does; nodes keep their order.
 
     Without features (Polblogs) each node gets its own: the identity matrix.
@@ -33,14 +34,16 @@ def read_largest_component(content: bytes) -> Graph:
     _, component = connected_components(adj, directed=False)
     keep = np.flatnonzero(component == np.bincount(component).argmax())
     x = sparse.eye_array(len(keep), dtype=np.float32) if graph.x is None else sparse.csr_array(graph.x)[keep]
-    return Graph(edges=_edges(sparse.csr_array(adj[keep][:, keep])), y=graph.y[keep], x=sparse.csr_array(x))
+    return RawGraph(
+        edges=_edges(sparse.csr_array(adj[keep][:, keep])), y=graph.y[keep], x=sparse.csr_array(x)
+    )
 
 
-def read_heterophilous(content: bytes) -> Graph:
+def read_heterophilous(content: bytes) -> RawGraph:
     """Form of Platonov et al., ICLR 2023: dense features, a list of pairs, and ten published splits."""
     archive = _open(content)
     masks = [archive[f"{part}_masks"] for part in ("train", "val", "test")]
-    return Graph(
+    return RawGraph(
         edges=archive["edges"].T.astype(np.int64),
         y=archive["node_labels"].astype(np.int64),
         x=sparse.csr_array(archive["node_features"].astype(np.float32)),

@@ -3,7 +3,7 @@ import torch
 from torch_geometric.data import Data
 
 from gadc.datasets import changed_edges
-from gadc.datasets.named._attacked import Attack
+from gadc.datasets.named._published_attacks import PublishedAttack
 
 
 def both(*pairs):
@@ -28,4 +28,4 @@ def test_a_clean_graph_has_no_changes_to_tell():
 @pytest.mark.parametrize("rate", [None, 0.3])
 def test_rates_are_the_published_ones(rate):
     with pytest.raises(ValueError, match=r"rate must be one of 0\.25, 0\.5, got"):
-        Attack(files={0.25: "a", 0.5: "b"}).read(rate, 3, bytes)
+        PublishedAttack(files={0.25: "a", 0.5: "b"}).read(rate, 3, bytes)

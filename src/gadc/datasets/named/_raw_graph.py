@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 Array = NDArray[Any]
-TRAIN, VAL, TEST = 1, 2, 3  # the role of a node in a split; 0 = none
 _PARTS = ("data", "indices", "indptr")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Graph:
+class RawGraph:
     """A graph as published: no torch, no choice of split.
 
     Args:
@@ -50,7 +49,7 @@ class Graph:
         return arrays
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Array]) -> "Graph":
+    def from_arrays(cls, arrays: Mapping[str, Array]) -> "RawGraph":
         """Undo `to_arrays`."""
         x = None
         if "x_data" in arrays:
@@ -78,23 +77,3 @@ def undirected(edges: Array, num_nodes: int) -> Array:
 
 def _pairs(codes: Array, num_nodes: int) -> Array:
     return np.stack([codes // num_nodes, codes % num_nodes])
-
-
-def roles(train: Array, val: Array, test: Array) -> Array:
-    """One role a node from three masks, or k x n roles from k x n masks.
-
-    Raises:
-        ValueError: A node is in two masks.
-    """
-    train, val, test = (np.asarray(mask, dtype=bool).astype(np.int8) for mask in (train, val, test))
-    if np.any(train + val + test > 1):
-        raise ValueError("split: a node must be in at most one of train, val and test.")
-    return np.asarray(TRAIN * train + VAL * val + TEST * test)
-
-
-def roles_from_indices(num_nodes: int, train: Any, val: Any, test: Any) -> Array:
-    """One role a node from three lists of node numbers."""
-    masks = np.zeros((3, num_nodes), dtype=bool)
-    for mask, nodes in zip(masks, (train, val, test), strict=True):
-        mask[np.asarray(nodes, dtype=np.int64)] = True
-    return roles(*masks)

@@ -22,9 +22,10 @@ from scipy import sparse
 from torch_geometric.data import Data
 
 from gadc.datasets.tables._edges import clean_edges
-from gadc.datasets.tables._features import encode
-from gadc.datasets.tables._files import guarded, replacing
+from gadc.datasets.tables._files import replacing
 from gadc.datasets.tables._report import TableError, TableReport
+from gadc.datasets.tables._table import guarded
+from gadc.datasets.tables._values import encode
 
 _MASKS = ("train_mask", "val_mask", "test_mask")
 _NAMES = {"node_ids": "node_names", "feature_names": "attr_names", "class_names": "class_names"}

@@ -5,15 +5,15 @@ from io import BytesIO
 import numpy as np
 from scipy import io, sparse
 
-from gadc.datasets.named._graph import Graph
+from gadc.datasets.named._raw_graph import RawGraph
 
 
-def read(content: bytes) -> Graph:
+def read(content: bytes) -> RawGraph:
     """Gender (column 2, 0 = missing) from the one-hot encoded other columns, as Lim et al. (2021) pose it."""
     matrix = io.loadmat(BytesIO(content))  # type: ignore[arg-type]  # an open file will do
     table = matrix["local_info"].astype(np.int64)
     blocks = [_one_hot(table[:, column]) for column in (0, 2, 3, 4, 5, 6)]
-    return Graph(
+    return RawGraph(
         edges=np.stack(matrix["A"].nonzero()).astype(np.int64),
         y=table[:, 1] - 1,
         x=sparse.csr_array(sparse.hstack(blocks)),

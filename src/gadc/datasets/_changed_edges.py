@@ -1,0 +1,30 @@
+"""The edges that an attack or a noise changed."""
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+
+def changed_edges(data: Data) -> tuple[Tensor, Tensor]:
+    """Undirected edges that an attack added and removed, each pair (u < v) once.
+
+    Args:
+        data: An attacked graph: `edge_index` and `clean_edge_index`, both undirected.
+
+    Returns:
+        Added pairs (2, a) and removed pairs (2, r), sorted.
+    """
+    if "clean_edge_index" not in data:
+        raise ValueError(
+            "changed_edges: data must have clean_edge_index, as an attacked graph of `load` has."
+        )
+    n = int(data.num_nodes)
+    now, clean = (_codes(data[key], n) for key in ("edge_index", "clean_edge_index"))
+    added, removed = now[~torch.isin(now, clean)], clean[~torch.isin(clean, now)]
+    return torch.stack([added // n, added % n]), torch.stack([removed // n, removed % n])
+
+
+def _codes(edge_index: Tensor, num_nodes: int) -> Tensor:
+    u, v = edge_index
+    codes: Tensor = torch.unique((u * num_nodes + v)[u < v])
+    return codes

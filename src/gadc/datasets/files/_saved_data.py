@@ -1,0 +1,38 @@
+"""PyTorch Geometric `Data` objects that were saved with `torch.save`."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import torch
+from torch_geometric.data import Data
+from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
+from torch_geometric.data.storage import GlobalStorage
+
+from gadc._base.validation import check_edge_index
+from gadc.datasets.tables._report import TableError, TableReport
+from gadc.datasets.tables._table import guarded
+
+# What a saved Data consists of besides tensors and plain values; none of it runs code when it is loaded.
+torch.serialization.add_safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage, TableReport])
+
+
+def read_saved(path: Path) -> Data:
+    with guarded(str(path)):
+        try:
+            data = torch.load(path, map_location="cpu", weights_only=True)
+        except pickle.UnpicklingError as error:
+            raise TableError(
+                "holds objects other than a Data of tensors and plain values; it was not opened, since that "
+                "could run code of whoever wrote it.",
+                file=str(path),
+            ) from error
+        if not isinstance(data, Data):
+            raise TableError(
+                f"must hold a PyTorch Geometric Data, got {type(data).__name__}.", file=str(path)
+            )
+        if data.edge_index is None:
+            raise TableError("the saved Data has no edge_index.", file=str(path))
+        check_edge_index("edge_index", data.edge_index, int(data.num_nodes))
+    return data

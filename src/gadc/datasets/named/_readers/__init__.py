@@ -1,0 +1,1 @@
+"""Readers of the published file formats: bytes in, `RawGraph` out."""
