@@ -13,7 +13,7 @@ FEW = {"epochs": 5, "hidden": 8, "num_layers": 3}
 @pytest.mark.parametrize("features", [False, True])
 def test_it_is_the_step_and_then_a_gcn(features):
     data = tiny_data()
-    step = {"rank": 5, "neighbours": 4, "threshold": 0.01, "features": features}
+    step = {"rank": 5, "neighbors": 4, "threshold": 0.01, "features": features}
     fitted = GCNGarnet(**FEW, **step).fit(data, seed=1)
     pure = Garnet(**step)(data)
     assert pure.num_edges > 0
@@ -28,5 +28,5 @@ def test_it_declares_that_edge_weights_have_no_gradient():
 
 
 def test_bad_settings():
-    with pytest.raises(ValueError, match="Garnet: neighbours must be a whole number >= 1, got 0"):
-        GCNGarnet(neighbours=0)
+    with pytest.raises(ValueError, match="Garnet: neighbors must be a whole number >= 1, got 0"):
+        GCNGarnet(neighbors=0)

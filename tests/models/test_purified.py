@@ -26,7 +26,7 @@ def test_the_named_model_is_the_combination():
 
 def test_in_front_of_another_model():
     data = tiny_data()
-    step, model = Garnet(rank=5, neighbours=3), GADC(epochs=5)
+    step, model = Garnet(rank=5, neighbors=3), GADC(epochs=5)
     fitted = Purified(purifier=step, model=model).fit(data, seed=1)
     assert torch.equal(fitted.logits, model.fit(step(data), seed=1).logits)
     assert torch.allclose(fitted.scores(data.x, data.edge_index, data.edge_weight), fitted.logits)

@@ -45,7 +45,7 @@ def test_the_gcn_stands_on_the_embeddings():
 def test_gradient_in_the_edge_weights():
     """With thresholds out of reach, nothing jumps."""
     data = tiny_data(dtype=torch.float64)
-    fitted = StableGCN(**FEW, cosine=-1.0, neighbours=1).fit(data, seed=1)
+    fitted = StableGCN(**FEW, cosine=-1.0, neighbors=1).fit(data, seed=1)
     weight = data.edge_weight.clone().requires_grad_()
     assert torch.autograd.gradcheck(lambda w: fitted.scores(data.x, data.edge_index, w), (weight,))
     [gradient] = torch.autograd.grad(fitted.scores(data.x, data.edge_index, weight).square().sum(), weight)

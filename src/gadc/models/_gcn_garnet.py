@@ -25,7 +25,7 @@ class GCNGarnet(GCN):
 
     Args:
         rank: Number of singular triplets.
-        neighbours: Nearest neighbours of each node.
+        neighbors: Nearest neighbours of each node.
         threshold: γ.
         features: Whether smoothed features join the spectral coordinates.
     """
@@ -33,7 +33,7 @@ class GCNGarnet(GCN):
     differentiable: ClassVar[bool] = False
 
     rank: int = 50
-    neighbours: int = 30
+    neighbors: int = 30
     threshold: float = 3e-4
     features: bool = False
     num_layers: int = 3
@@ -46,7 +46,7 @@ class GCNGarnet(GCN):
     def purifier(self) -> Garnet:
         """The step before the GCN."""
         return Garnet(
-            rank=self.rank, neighbours=self.neighbours, threshold=self.threshold, features=self.features
+            rank=self.rank, neighbors=self.neighbors, threshold=self.threshold, features=self.features
         )
 
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:

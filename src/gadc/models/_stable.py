@@ -34,7 +34,7 @@ class StableGCN(GCN):
         self_loops: Weight of the loops under the encoder.
         restored: Share of the dropped edges that each contrasted view gets back.
         cosine: Edges whose embeddings are no more similar than that are removed.
-        neighbours: Row entries set to 1, at the most similar nodes, the node itself among them.
+        neighbors: Row entries set to 1, at the most similar nodes, the node itself among them.
         width: Width of the embeddings.
         max_epochs: Training steps of the encoder at most.
         alpha: Exponent α of the degrees.
@@ -45,7 +45,7 @@ class StableGCN(GCN):
     self_loops: float = 2.0
     restored: float = 0.2
     cosine: float = 0.25
-    neighbours: int = 7
+    neighbors: int = 7
     width: int = 512
     max_epochs: int = 10000
     alpha: float = 0.6
@@ -62,7 +62,7 @@ class StableGCN(GCN):
             self_loops=self.self_loops,
             restored=self.restored,
             cosine=self.cosine,
-            neighbours=self.neighbours,
+            neighbors=self.neighbors,
             width=self.width,
             max_epochs=self.max_epochs,
             seed=seed,

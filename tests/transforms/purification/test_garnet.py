@@ -33,7 +33,7 @@ def test_it_keeps_neighbours_whose_product_exceeds_the_threshold(seed, count, fe
     product = (Q @ R.T).tril(-1)
     expected = torch.where((near | near.T) & (product > threshold), product, 0.0)
 
-    step = Garnet(rank=rank, neighbours=count, threshold=threshold, features=features)
+    step = Garnet(rank=rank, neighbors=count, threshold=threshold, features=features)
     data = Data(x=graph.x, edge_index=graph.edge_index, edge_weight=graph.edge_weight)
     pure = step(data)
     found = torch.zeros(10, 10, dtype=torch.float64)
@@ -50,7 +50,7 @@ def test_a_node_alone_has_no_neighbour():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"neighbours": 0}, "Garnet: neighbours must be a whole number >= 1, got 0"),
+        ({"neighbors": 0}, "Garnet: neighbors must be a whole number >= 1, got 0"),
         ({"rank": 0}, "Garnet: rank must be a whole number >= 1, got 0"),
         ({"threshold": -1.0}, "Garnet: threshold must be finite and >= 0, got -1.0"),
     ],

@@ -38,7 +38,7 @@ def _jaccard(x):
 @given(st.integers(0, 999), st.integers(1, 5), st.sampled_from([-1.0, 0.1, 0.6]))
 def test_refined_graph(seed, count, threshold):
     data, A = _words(seed)
-    step = Stable(**FEW, cosine=threshold, neighbours=count, jaccard=0.3, seed=seed)
+    step = Stable(**FEW, cosine=threshold, neighbors=count, jaccard=0.3, seed=seed)
     encoder = step.encoder(data)
     first = torch.where(_jaccard(data.x) >= 0.3, A, 0.0)
     hidden = dense.normalized(first, self_loops=2.0) @ data.x @ encoder.weight + encoder.bias
@@ -138,7 +138,7 @@ def test_encoder_widths():
     [
         ({"jaccard": -0.1}, "Stable: jaccard must be finite and >= 0, got -0.1"),
         ({"restored": 1.5}, "Stable: restored must be between 0 and 1, got 1.5"),
-        ({"neighbours": 0}, "Stable: neighbours must be a whole number >= 1, got 0"),
+        ({"neighbors": 0}, "Stable: neighbors must be a whole number >= 1, got 0"),
         ({"cosine": -2.0}, "Stable: cosine must be finite and >= -1, got -2.0"),
     ],
 )

@@ -31,21 +31,21 @@ class Garnet:
 
     Args:
         rank: Number of singular triplets.
-        neighbours: Nearest neighbours of each node, found exactly.
+        neighbors: Nearest neighbours of each node, found exactly.
         threshold: γ.
         features: Whether ½ P² X joins the spectral coordinates.
         seed: Of the eigensolver's start; it decides rounding, no more.
     """
 
     rank: int = 50
-    neighbours: int = 30
+    neighbors: int = 30
     threshold: float = 3e-4
     features: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_count("Garnet", self.rank, "rank", low=1)
-        check_count("Garnet", self.neighbours, "neighbours", low=1)
+        check_count("Garnet", self.neighbors, "neighbors", low=1)
         check_number("Garnet", self.threshold, "threshold")
         check_count("Garnet", self.seed, "seed")
 
@@ -53,7 +53,7 @@ class Garnet:
     def __call__(self, data: Data) -> Data:
         """A copy with other edges, each in both directions, and weights."""
         left, right = self.embed(*graph_of("Garnet", data))
-        pairs = nearest_pairs(left, self.neighbours)
+        pairs = nearest_pairs(left, self.neighbors)
         weight = edge_products(left, right, pairs)
         keep = weight > self.threshold
         pairs, weight = pairs[:, keep], weight[keep]

@@ -44,7 +44,7 @@ class Stable:
         self_loops: Weight β of the loops under the encoder.
         restored: Share of the dropped edges that each view gets back.
         cosine: Threshold t₂.
-        neighbours: k; since a node is its own nearest, k - 1 others are joined to it.
+        neighbors: k; since a node is its own nearest, k - 1 others are joined to it.
         width: Width of the embeddings.
         lr: Learning rate of the encoder.
         max_epochs: Its training steps at most.
@@ -56,7 +56,7 @@ class Stable:
     self_loops: float = 2.0
     restored: float = 0.2
     cosine: float = 0.25
-    neighbours: int = 7
+    neighbors: int = 7
     width: int = 512
     lr: float = 0.001
     max_epochs: int = 10000
@@ -68,7 +68,7 @@ class Stable:
             check_number("Stable", getattr(self, name), name)
         check_number("Stable", self.cosine, "cosine", low=-1.0)
         check_number("Stable", self.lr, "lr", strict=True)
-        for name in ("neighbours", "width", "max_epochs", "patience"):
+        for name in ("neighbors", "width", "max_epochs", "patience"):
             check_count("Stable", getattr(self, name), name, low=1)
         check_count("Stable", self.seed, "seed")
         if self.restored > 1:
@@ -108,7 +108,7 @@ class Stable:
         keep = edge_cosine(fixed, edge_index) > self.cosine
         edge_index, weight = edge_index[:, keep], weight[keep]
         degree = torch.bincount(edge_index[0, weight.detach() > 0], minlength=len(x))
-        added = similar_nodes(fixed, degree > 1, self.neighbours)
+        added = similar_nodes(fixed, degree > 1, self.neighbors)
         n = len(x)
         other = ~torch.isin(edge_index[0] * n + edge_index[1], added[0] * n + added[1])
         return with_graph(
