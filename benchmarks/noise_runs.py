@@ -80,15 +80,17 @@ def main() -> None:
         settings = row.settings_in(name)
         ours, plain = [], []
         for run in range(options.runs):
-            data = prepare(table, table.cell(name), run)
+            data = prepare(table, table.column(name), run)
             model = make_model("gadc", **settings)
             ours.append(timed(lambda data=data, model=model, run=run: model.fit(data, seed=run))[0])
             plain.append(timed(lambda data=data: plain_way(data, lam=32.0, num_steps=16, eps=1.0))[0])
         seconds = statistics.median(ours), statistics.median(plain)
-        rows.append({"cell": name, "ours": seconds[0], "plain": seconds[1], "ratio": seconds[1] / seconds[0]})
-    shown = Table("cell", "ours, s", "plain, s", "times faster", title=f"{torch.get_num_threads()} threads")
+        rows.append(
+            {"column": name, "ours": seconds[0], "plain": seconds[1], "ratio": seconds[1] / seconds[0]}
+        )
+    shown = Table("column", "ours, s", "plain, s", "times faster", title=f"{torch.get_num_threads()} threads")
     for item in rows:
-        shown.add_row(item["cell"], f"{item['ours']:.2f}", f"{item['plain']:.2f}", f"{item['ratio']:.1f}")
+        shown.add_row(item["column"], f"{item['ours']:.2f}", f"{item['plain']:.2f}", f"{item['ratio']:.1f}")
     Console().print(shown)
     options.json.write_text(json.dumps({"threads": torch.get_num_threads(), "rows": rows}, indent=2) + "\n")
 

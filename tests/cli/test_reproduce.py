@@ -12,7 +12,7 @@ from gadc.experiments._results import read_results
 from gadc.experiments._spec import load_table, table_names
 from tests.helpers.tiny import BROKEN, tiny_table
 
-KEYS = ["table", "row", "cell", "runs", "mean", "std", "paper_mean", "paper_std"]
+KEYS = ["table", "row", "column", "runs", "mean", "std", "paper_mean", "paper_std"]
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def _invoke(*args):
 def _figures(*args):
     done = _invoke("reproduce", *args, "--json")
     assert done.exit_code == 0, done.stderr
-    return {(entry["row"], entry["cell"]): entry for entry in json.loads(done.stdout)}
+    return {(entry["row"], entry["column"]): entry for entry in json.loads(done.stdout)}
 
 
 def test_list_names_every_table():
@@ -50,7 +50,7 @@ def test_list_names_every_table():
     assert listed["metattack"]["runs"] == 10
     assert "gadc-iv" in listed["metattack"]["rows"]
     assert "gcn-svd" not in listed["metattack"]["rows"] or load_table("metattack").row("gcn-svd").model
-    assert "cora-0.25" in listed["metattack"]["cells"]
+    assert "cora-0.25" in listed["metattack"]["columns"]
 
 
 def test_list_for_a_reader(tables):
@@ -65,9 +65,9 @@ def test_json_has_the_fixed_keys_and_nothing_else(tables):
     entries = json.loads(done.stdout)
     assert done.exit_code == 0
     assert [list(entry) for entry in entries] == [KEYS] * 5
-    places = [(entry["row"], entry["cell"]) for entry in entries]
+    places = [(entry["row"], entry["column"]) for entry in entries]
     assert places == [
-        *((row, cell) for row in ("gadc", "mlp") for cell in ("clean", "noisy")),
+        *((row, column) for row in ("gadc", "mlp") for column in ("clean", "noisy")),
         ("paper", "clean"),
     ]
     gadc, mlp, paper = entries[0], entries[2], entries[4]
@@ -89,26 +89,26 @@ def test_results_go_to_the_folder_and_are_not_done_again(tables):
 
 def test_default_folder_and_all_tables(tables):
     tables["other"] = tiny_table(name="other", runs=1)
-    done = _invoke("reproduce", "--cells", "clean", "--rows", "mlp", "--json")
+    done = _invoke("reproduce", "--columns", "clean", "--rows", "mlp", "--json")
     assert [entry["table"] for entry in json.loads(done.stdout)] == ["other", "tiny"]
     assert sorted(path.name for path in Path("results").iterdir()) == ["other.jsonl", "tiny.jsonl"]
 
 
-def test_choice_of_rows_cells_and_runs(tables):
-    figures = _figures("tiny", "--rows", "mlp, gadc", "--cells", "noisy", "--runs", 2)
+def test_choice_of_rows_columns_and_runs(tables):
+    figures = _figures("tiny", "--rows", "mlp, gadc", "--columns", "noisy", "--runs", 2)
     assert {place: entry["runs"] for place, entry in figures.items()} == {
         ("gadc", "noisy"): 2,
         ("mlp", "noisy"): 2,
     }
     assert len(read_results(Path("results/tiny.jsonl"))) == 4
-    [fewer] = _figures("tiny", "--rows", "mlp", "--cells", "noisy", "--runs", 1).values()
+    [fewer] = _figures("tiny", "--rows", "mlp", "--columns", "noisy", "--runs", 1).values()
     assert (fewer["runs"], fewer["std"]) == (1, 0)  # the first run alone, though two are stored
 
 
 def test_fresh_puts_old_results_aside(tables):
-    first = _figures("tiny", "--rows", "mlp", "--cells", "clean")
+    first = _figures("tiny", "--rows", "mlp", "--columns", "clean")
     old = Path("results/tiny.jsonl").read_bytes()
-    done = _invoke("reproduce", "tiny", "--rows", "mlp", "--cells", "clean", "--fresh", "--json")
+    done = _invoke("reproduce", "tiny", "--rows", "mlp", "--columns", "clean", "--fresh", "--json")
     assert "tiny.old1.jsonl" in done.stderr.replace("\n", "")
     assert Path("results/tiny.old1.jsonl").read_bytes() == old
     [again] = json.loads(done.stdout)
@@ -117,7 +117,7 @@ def test_fresh_puts_old_results_aside(tables):
 
 
 def test_figures_for_a_reader(tables):
-    done = _invoke("reproduce", "tiny", "--rows", "gadc", "--cells", "clean")
+    done = _invoke("reproduce", "tiny", "--rows", "gadc", "--columns", "clean")
     assert done.exit_code == 0
     assert "90.00 ± 1.50" in done.stdout
     assert "✓" in done.stdout or "✗" in done.stdout
@@ -125,7 +125,7 @@ def test_figures_for_a_reader(tables):
 
 def test_a_failed_run_gives_exit_code_1_and_its_reason(tables):
     tables["tiny"] = tiny_table(runs=1, more_rows=(BROKEN,))
-    done = _invoke("reproduce", "tiny", "--rows", "broken,mlp", "--cells", "clean", "--json")
+    done = _invoke("reproduce", "tiny", "--rows", "broken,mlp", "--columns", "clean", "--json")
     assert done.exit_code == 1
     figures = {entry["row"]: entry for entry in json.loads(done.stdout)}
     assert (figures["broken"]["runs"], figures["broken"]["mean"]) == (0, None)
@@ -133,7 +133,7 @@ def test_a_failed_run_gives_exit_code_1_and_its_reason(tables):
     message = " ".join(done.stderr.split())
     assert "failed tiny broken clean run 0" in message
     assert "got 'none'" in message
-    shown = _invoke("reproduce", "tiny", "--rows", "broken", "--cells", "clean")
+    shown = _invoke("reproduce", "tiny", "--rows", "broken", "--columns", "clean")
     assert "0 (1 failed)" in shown.stdout
 
 
@@ -142,11 +142,11 @@ def test_a_failed_run_gives_exit_code_1_and_its_reason(tables):
     [
         (["nowhere"], "name must be one of tiny, got 'nowhere'"),
         (["tiny", "--rows", "gat"], "--rows must be among gadc, mlp, paper, got 'gat'"),
-        (["tiny", "--cells", "cora"], "--cells must be among clean, noisy, got 'cora'"),
+        (["tiny", "--columns", "cora"], "--columns must be among clean, noisy, got 'cora'"),
         (["tiny", "--runs", "0"], "--runs"),
         (["tiny", "--jobs", "0"], "--jobs"),
     ],
-    ids=["table", "row", "cell", "runs", "jobs"],
+    ids=["table", "row", "column", "runs", "jobs"],
 )
 def test_what_makes_no_sense_is_one_line_and_exit_code_2(tables, capsys, args, message):
     with pytest.raises(SystemExit) as stop:
@@ -160,7 +160,7 @@ def test_what_makes_no_sense_is_one_line_and_exit_code_2(tables, capsys, args, m
 
 
 def test_a_request_without_sense_leaves_old_results_alone(tables, capsys):
-    _figures("tiny", "--rows", "mlp", "--cells", "clean")
+    _figures("tiny", "--rows", "mlp", "--columns", "clean")
     with pytest.raises(SystemExit):
         main(["reproduce", "tiny", "--fresh", "--rows", "gat"])
     assert "got 'gat'" in capsys.readouterr().err
@@ -180,7 +180,7 @@ def test_report_writes_three_files(tables):
 
 
 def test_report_to_another_folder_with_a_page(tables):
-    [figure] = _figures("tiny", "--rows", "gadc", "--cells", "clean").values()
+    [figure] = _figures("tiny", "--rows", "gadc", "--columns", "clean").values()
     done = _invoke("report", "results", "--out", "elsewhere", "--docs", "page.md")
     assert done.exit_code == 0
     assert Path("elsewhere/report.md").exists()

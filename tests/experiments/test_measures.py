@@ -9,7 +9,7 @@ from torch_geometric.data import Data
 from gadc.diffusion._normalization import NearZeroRowSumWarning
 from gadc.experiments._measures import MEASURES, connectivity, fit_seconds, own_equation_error, small_graph
 from gadc.experiments._run import prepare, run_once
-from gadc.experiments._spec import Cell, Row
+from gadc.experiments._spec import Column, Row
 from gadc.models import MLPModel
 from tests.helpers import dense
 from tests.helpers.graphs import random_graph
@@ -103,12 +103,12 @@ def test_a_measure_is_run_like_a_model(name):
         "fit-seconds": {"times": 1, "epochs": 1, "num_steps": 1},
         "aggregation-seconds": {"variant": "III", "num_steps": 1},
     }[name]
-    table, cell = tiny_table(), Cell(name="clean", data={"name": "digits", "split": "random"})
-    result = run_once(table, Row(name="m", label="M", measure=name, settings=settings), cell, 0)
+    table, column = tiny_table(), Column(name="clean", data={"name": "digits", "split": "random"})
+    result = run_once(table, Row(name="m", label="M", measure=name, settings=settings), column, 0)
     assert result["status"] == "ok"
     assert result["settings"]["model"] == name
     if not name.endswith("-seconds"):
-        data = prepare(table, cell, 0)
+        data = prepare(table, column, 0)
         assert result["test"] == MEASURES[name](data, result["seed"], **settings)
 
 
@@ -118,8 +118,8 @@ def test_a_measure_keeps_quiet_about_the_published_normalisation(monkeypatch):
         return 1.0
 
     monkeypatch.setitem(MEASURES, "warned", warned)
-    cell = Cell(name="clean", data={"name": "digits", "split": "random"})
+    column = Column(name="clean", data={"name": "digits", "split": "random"})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = run_once(tiny_table(), Row(name="m", label="M", measure="warned"), cell, 0)
+        result = run_once(tiny_table(), Row(name="m", label="M", measure="warned"), column, 0)
     assert result["test"] == 1.0

@@ -11,7 +11,7 @@ from gadc.experiments._results import append_result, derive_seed, fingerprint, p
 
 
 def _result(run, **more):
-    return {"row": "gadc", "cell": "cora", "run": run, "settings_hash": "h", **more}
+    return {"row": "gadc", "column": "cora", "run": run, "settings_hash": "h", **more}
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_the_last_line_of_a_run_counts(file):
         _result(1, status="ok"),
         {**_result(0), "settings_hash": "other"},
         {**_result(0), "row": "mlp"},
-        {**_result(0), "cell": "pubmed"},
+        {**_result(0), "column": "pubmed"},
     ]
     for line in lines:
         append_result(file, line)
@@ -105,11 +105,11 @@ def test_seed_is_the_same_everywhere():
 
 
 def test_seed_depends_on_all_parts():
-    parts = ("table", "row", "cell", 0)
+    parts = ("table", "row", "column", 0)
     seeds = [derive_seed(*parts)]
-    for place, other in enumerate(("table2", "row2", "cell2", 1)):
+    for place, other in enumerate(("table2", "row2", "column2", 1)):
         seeds.append(derive_seed(*parts[:place], other, *parts[place + 1 :]))
-    seeds.append(derive_seed("row", "table", "cell", 0))
+    seeds.append(derive_seed("row", "table", "column", 0))
     seeds.append(derive_seed(*parts, 0))
     assert len(set(seeds)) == len(seeds)
 

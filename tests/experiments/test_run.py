@@ -1,4 +1,4 @@
-"""One run: repeatable alone, on the data that all rows of its cell share, and never fatal."""
+"""One run: repeatable alone, on the data that all rows of its column share, and never fatal."""
 
 import json
 import re
@@ -10,13 +10,13 @@ import torch
 from gadc.experiments import _run as run_module
 from gadc.experiments._results import derive_seed, fingerprint
 from gadc.experiments._run import prepare, run_once, settings_of
-from gadc.experiments._spec import Cell, Row, load_table
+from gadc.experiments._spec import Column, Row, load_table
 from gadc.models import GADC, MODELS
 from tests.helpers.tiny import BROKEN, tiny_table
 
 TABLE = tiny_table()
 GADC_ROW, MLP_ROW, PAPER_ROW = TABLE.rows
-CLEAN, NOISY = TABLE.cells
+CLEAN, NOISY = TABLE.columns
 FIGURES = ("val", "test", "epoch", "seed", "settings", "settings_hash")
 
 
@@ -33,9 +33,9 @@ def _figures(result):
 
 def test_a_run_can_be_repeated_alone(monkeypatch):
     among_others = [
-        run_once(TABLE, row, cell, run)
+        run_once(TABLE, row, column, run)
         for run in range(2)
-        for cell in TABLE.cells
+        for column in TABLE.columns
         for row in (GADC_ROW, MLP_ROW)
     ]
     monkeypatch.setattr(run_module, "_last", None)
@@ -48,7 +48,7 @@ def test_a_run_can_be_repeated_alone(monkeypatch):
 
 def test_a_result_says_all_about_its_run():
     result = run_once(TABLE, GADC_ROW, NOISY, 1)
-    assert (result["table"], result["row"], result["cell"], result["run"]) == ("tiny", "gadc", "noisy", 1)
+    assert (result["table"], result["row"], result["column"], result["run"]) == ("tiny", "gadc", "noisy", 1)
     assert result["status"] == "ok"
     assert result["seed"] == derive_seed("tiny", "gadc", "noisy", 1)
     assert result["settings_hash"] == fingerprint(result["settings"])
@@ -60,7 +60,7 @@ def test_a_result_says_all_about_its_run():
     assert json.loads(json.dumps(result)) == result
 
 
-def test_rows_of_a_cell_see_the_same_data(monkeypatch):
+def test_rows_of_a_column_see_the_same_data(monkeypatch):
     seen = []
 
     class Spy(GADC):
@@ -80,9 +80,9 @@ def test_rows_of_a_cell_see_the_same_data(monkeypatch):
     assert not torch.equal(seen[0].x, seen[2].x)
 
 
-def test_noise_and_split_differ_across_runs_and_cells():
+def test_noise_and_split_differ_across_runs_and_columns():
     other = replace(NOISY, name="noisy2")
-    drawn = [prepare(TABLE, cell, run) for cell in (NOISY, other) for run in (0, 1)]
+    drawn = [prepare(TABLE, column, run) for column in (NOISY, other) for run in (0, 1)]
     drawn.append(prepare(replace(TABLE, name="tiny2"), NOISY, 0))
     for number, data in enumerate(drawn):
         for another in drawn[:number]:
@@ -107,26 +107,26 @@ def test_two_corruptions_of_one_kind_draw_independently():
 
 
 def test_a_stated_seed_of_the_split_is_kept():
-    fixed = Cell(name="fixed", data={**CLEAN.data, "seed": 3})
+    fixed = Column(name="fixed", data={**CLEAN.data, "seed": 3})
     masks = [prepare(TABLE, fixed, run).train_mask for run in (0, 1)]
     assert torch.equal(*masks)
 
 
 def test_loaded_data_is_not_changed():
-    cell = replace(NOISY, data={**NOISY.data, "seed": 3})
-    loaded = run_module._load(**cell.data)
+    column = replace(NOISY, data={**NOISY.data, "seed": 3})
+    loaded = run_module._load(**column.data)
     before = loaded.x.clone()
-    assert run_once(TABLE, GADC_ROW, cell, 0)["status"] == "ok"
+    assert run_once(TABLE, GADC_ROW, column, 0)["status"] == "ok"
     assert torch.equal(loaded.x, before)
 
 
-def test_a_changed_cell_is_not_served_old_data():
+def test_a_changed_column_is_not_served_old_data():
     """Same names, more noise: the data kept from the run before must not be used."""
     louder = tiny_table(level=20.0)
     first = run_once(TABLE, MLP_ROW, NOISY, 0)
-    second = run_once(louder, louder.row("mlp"), louder.cell("noisy"), 0)
+    second = run_once(louder, louder.row("mlp"), louder.column("noisy"), 0)
     run_module._last = None
-    assert _figures(second) == _figures(run_once(louder, louder.row("mlp"), louder.cell("noisy"), 0))
+    assert _figures(second) == _figures(run_once(louder, louder.row("mlp"), louder.column("noisy"), 0))
     assert second["val"] != first["val"]
 
 
@@ -136,10 +136,10 @@ def test_signed_row_sums_near_zero_do_not_warn():
 
 
 @pytest.mark.parametrize(
-    ("row", "cell", "message"),
+    ("row", "column", "message"),
     [
-        (GADC_ROW, Cell(name="c", data={"name": "nowhere"}), "ValueError: .*'nowhere'"),
-        (GADC_ROW, Cell(name="c", data={"name": "digits", "colour": 1}), "TypeError: .*'colour'"),
+        (GADC_ROW, Column(name="c", data={"name": "nowhere"}), "ValueError: .*'nowhere'"),
+        (GADC_ROW, Column(name="c", data={"name": "digits", "colour": 1}), "TypeError: .*'colour'"),
         (GADC_ROW, replace(CLEAN, corruption=[{"name": "rain"}]), "ValueError: .*'rain'"),
         (Row(**BROKEN), CLEAN, "ValueError: .*'none'"),
         (replace(GADC_ROW, settings={"epochs": 0}), CLEAN, "ValueError: .*epochs.* got 0"),
@@ -149,8 +149,8 @@ def test_signed_row_sums_near_zero_do_not_warn():
     ],
     ids=["data", "data-key", "corruption", "fit", "settings", "model", "no-model", "measure"],
 )
-def test_a_failing_run_is_recorded(row, cell, message):
-    result = run_once(TABLE, row, cell, 0)
+def test_a_failing_run_is_recorded(row, column, message):
+    result = run_once(TABLE, row, column, 0)
     assert result["status"] == "failed"
     assert "test" not in result
     assert re.match(message, result["error"])
@@ -185,8 +185,8 @@ def test_settings_hold_all_that_decides():
 @pytest.mark.data
 def test_a_real_cell_lands_near_the_published_figure():
     table = load_table("metattack")
-    row, cell = table.row("gadc-iv"), table.cell("cora-0.25")
-    results = [run_once(table, row, cell, run) for run in range(3)]
+    row, column = table.row("gadc-iv"), table.column("cora-0.25")
+    results = [run_once(table, row, column, run) for run in range(3)]
     assert [result["status"] for result in results] == ["ok"] * 3
     mean, std = row.published["cora-0.25"]
     assert (mean, std) == (76.0, 0.61)

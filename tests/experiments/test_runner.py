@@ -22,23 +22,23 @@ from tests.helpers.tiny import BROKEN, tiny_table
 ENDLESS = {"name": "endless", "label": "", "model": "gadc", "settings": {"epochs": 10**9}}
 
 
-def _run(table, out, *, jobs=1, rows=None, cells=None, runs=None):
+def _run(table, out, *, jobs=1, rows=None, columns=None, runs=None):
     """Resume the table; gives what was done now."""
-    tasks = plan(table, current_results(table, out), rows=rows, cells=cells, runs=runs)
+    tasks = plan(table, current_results(table, out), rows=rows, columns=columns, runs=runs)
     return list(execute(tasks, out, jobs=jobs))
 
 
 def _outcome(results):
-    return {(r["row"], r["cell"], r["run"]): (r["status"], r.get("val"), r.get("test")) for r in results}
+    return {(r["row"], r["column"], r["run"]): (r["status"], r.get("val"), r.get("test")) for r in results}
 
 
-def _planned(table, done=(), *, rows=None, cells=None, runs=None):
-    """(row, cell, run) in the order of the plan."""
-    tasks = plan(table, done, rows=rows, cells=cells, runs=runs)
-    return [(row.name, task.cell.name, task.run) for task in tasks for row in task.rows]
+def _planned(table, done=(), *, rows=None, columns=None, runs=None):
+    """(row, column, run) in the order of the plan."""
+    tasks = plan(table, done, rows=rows, columns=columns, runs=runs)
+    return [(row.name, task.column.name, task.run) for task in tasks for row in task.rows]
 
 
-def test_plan_lets_all_cells_grow_together():
+def test_plan_lets_all_columns_grow_together():
     assert _planned(tiny_table(runs=2)) == [
         ("gadc", "clean", 0),
         ("mlp", "clean", 0),
@@ -53,17 +53,17 @@ def test_plan_lets_all_cells_grow_together():
 
 def test_plan_respects_the_choice():
     table = tiny_table(runs=2)
-    assert _planned(table, rows=["mlp"], cells=["noisy"], runs=3) == [
+    assert _planned(table, rows=["mlp"], columns=["noisy"], runs=3) == [
         ("mlp", "noisy", run) for run in range(3)
     ]
     assert _planned(table, rows=["paper"]) == []
     with pytest.raises(ValueError, match="row must be one of gadc, mlp, paper, got 'gat'"):
-        plan(table, [], rows=["gat"], cells=None, runs=None)
-    with pytest.raises(ValueError, match="cell must be one of clean, noisy, got 'cora'"):
-        plan(table, [], rows=None, cells=["cora"], runs=None)
+        plan(table, [], rows=["gat"], columns=None, runs=None)
+    with pytest.raises(ValueError, match="column must be one of clean, noisy, got 'cora'"):
+        plan(table, [], rows=None, columns=["cora"], runs=None)
 
 
-def test_plan_respects_the_runs_and_cells_of_a_row():
+def test_plan_respects_the_runs_and_columns_of_a_row():
     table = tiny_table(runs=3)
     gadc, mlp, paper = table.rows
     table = replace(table, rows=(replace(gadc, runs=1), replace(mlp, runs=4, only=("noisy",)), paper))
@@ -74,7 +74,7 @@ def test_plan_respects_the_runs_and_cells_of_a_row():
         *(("mlp", "noisy", run) for run in range(4)),
     ]
     assert sorted(_planned(table, runs=2)) == [
-        *(("gadc", cell, run) for cell in ("clean", "noisy") for run in range(2)),
+        *(("gadc", column, run) for column in ("clean", "noisy") for run in range(2)),
         *(("mlp", "noisy", run) for run in range(2)),
     ]
 
@@ -82,8 +82,8 @@ def test_plan_respects_the_runs_and_cells_of_a_row():
 def test_plan_leaves_out_what_is_done_and_repeats_what_failed():
     table = tiny_table(runs=1)
     done = [
-        {"row": "gadc", "cell": "clean", "run": 0, "status": "ok"},
-        {"row": "mlp", "cell": "clean", "run": 0, "status": "failed"},
+        {"row": "gadc", "column": "clean", "run": 0, "status": "ok"},
+        {"row": "mlp", "column": "clean", "run": 0, "status": "failed"},
     ]
     assert _planned(table, done) == [("mlp", "clean", 0), ("gadc", "noisy", 0), ("mlp", "noisy", 0)]
 
@@ -91,7 +91,7 @@ def test_plan_leaves_out_what_is_done_and_repeats_what_failed():
 def test_a_result_is_on_disk_when_it_is_yielded(tmp_path):
     table = tiny_table(runs=1)
     yielded = []
-    for result in execute(plan(table, [], rows=None, cells=None, runs=None), tmp_path):
+    for result in execute(plan(table, [], rows=None, columns=None, runs=None), tmp_path):
         yielded.append(result)
         assert read_results(results_file(tmp_path, "tiny")) == yielded
     assert len(yielded) == 4
@@ -108,7 +108,7 @@ def test_a_run_begins_once_the_one_before_it_is_stored(tmp_path, monkeypatch):
 
     monkeypatch.setitem(MODELS, "gadc", Noted)
     table = tiny_table(runs=1, more_rows=({"name": "again", "label": "", "model": "gadc"},))
-    tasks = plan(table, [], rows=["gadc", "again"], cells=["clean"], runs=1)
+    tasks = plan(table, [], rows=["gadc", "again"], columns=["clean"], runs=1)
     assert len(tasks) == 1  # both rows
     next(execute(tasks, tmp_path))
     assert len(begun) == 1
@@ -118,7 +118,7 @@ def test_parallel_equals_serial_though_runs_fail_and_processes_are_killed(tmp_pa
     """Starting processes is what takes time here, so one pair of them serves all three."""
     table = tiny_table(runs=3, more_rows=(BROKEN,))
     serial = _run(table, tmp_path / "serial")
-    results = execute(plan(table, [], rows=None, cells=None, runs=None), tmp_path / "parallel", jobs=2)
+    results = execute(plan(table, [], rows=None, columns=None, runs=None), tmp_path / "parallel", jobs=2)
     first = next(results)
     time.sleep(1)  # nothing is asked of the processes while this result is looked at
     for process in multiprocessing.active_children():
@@ -146,7 +146,8 @@ def test_a_process_that_dies_is_a_failed_run_and_the_rest_goes_on(tmp_path):
     gadc, mlp, _ = table.rows
     deadly = replace(gadc, name="deadly", settings={"head": _Deadly("linear")})
     first, second = (
-        Task(table, cell, 0, rows) for cell, rows in zip(table.cells, [(gadc, deadly), (mlp,)], strict=True)
+        Task(table, column, 0, rows)
+        for column, rows in zip(table.columns, [(gadc, deadly), (mlp,)], strict=True)
     )
     results = list(execute([first, second], tmp_path, jobs=2))
     assert {(r["row"], r["status"]) for r in results} == {("gadc", "ok"), ("mlp", "ok"), ("deadly", "failed")}
@@ -193,9 +194,10 @@ def _start_and_kill(out: Path) -> None:
 def _start(out: Path) -> subprocess.Popen:
     code = (
         "import pathlib, sys\n"
-        "from tiny import tiny_table\n"
+        "from tests.helpers.tiny import tiny_table\n"
         "from gadc.experiments._runner import execute, plan\n"
-        f"tasks = plan(tiny_table(runs=1, more_rows=({ENDLESS!r},)), [], rows=None, cells=None, runs=None)\n"
+        f"table = tiny_table(runs=1, more_rows=({ENDLESS!r},))\n"
+        "tasks = plan(table, [], rows=None, columns=None, runs=None)\n"
         "for _ in execute(tasks, pathlib.Path(sys.argv[1]), jobs=2): pass\n"
     )
     paths = os.pathsep.join(path for path in sys.path if path)
@@ -222,7 +224,7 @@ def test_a_changed_setting_is_not_mixed_with_old_results(tmp_path):
     old, new = tiny_table(runs=1), tiny_table(runs=1, level=5.0)
     first = _run(old, tmp_path)
     second = _run(new, tmp_path)
-    assert [(r["row"], r["cell"]) for r in second] == [("gadc", "noisy"), ("mlp", "noisy")]
+    assert [(r["row"], r["column"]) for r in second] == [("gadc", "noisy"), ("mlp", "noisy")]
     now = _outcome(current_results(new, tmp_path))
     assert now == {**_outcome(first), **_outcome(second)}
     assert _outcome(current_results(old, tmp_path)) == _outcome(first)  # and the old ones are still there
@@ -231,7 +233,7 @@ def test_a_changed_setting_is_not_mixed_with_old_results(tmp_path):
 
 def test_results_of_rows_that_are_gone_are_left_aside(tmp_path):
     table = tiny_table(runs=1)
-    _run(table, tmp_path, cells=["clean"])
+    _run(table, tmp_path, columns=["clean"])
     smaller = replace(table, rows=table.rows[1:])
     assert {result["row"] for result in current_results(smaller, tmp_path)} == {"mlp"}
 
@@ -248,11 +250,11 @@ def test_failed_runs_are_tried_again(tmp_path, monkeypatch):
     monkeypatch.setitem(MODELS, "moody", Moody)
     moody = {"name": "moody", "label": "", "model": "moody", "settings": {"epochs": 1}}
     table = tiny_table(runs=1, more_rows=(moody,))
-    first = _run(table, tmp_path, cells=["clean"])
+    first = _run(table, tmp_path, columns=["clean"])
     assert {r["row"]: r["status"] for r in first} == {"gadc": "ok", "mlp": "ok", "moody": "failed"}
     assert "RuntimeError: not today" in first[-1]["error"]
     monkeypatch.setattr(Moody, "ill", False)
-    second = _run(table, tmp_path, cells=["clean"])
+    second = _run(table, tmp_path, columns=["clean"])
     assert [(r["row"], r["status"]) for r in second] == [("moody", "ok")]
     assert {r["status"] for r in current_results(table, tmp_path)} == {"ok"}
 
@@ -264,7 +266,7 @@ def test_cells_of_another_table_are_run_and_kept_there(tmp_path, monkeypatch):
     view = tiny_table(name="view", runs=1, more_rows=(borrowed,))
     view = replace(view, rows=view.rows[-1:])
     done = _run(view, tmp_path)
-    assert [(r["table"], r["row"], r["cell"]) for r in done] == [("tiny", "gadc", "noisy")]
+    assert [(r["table"], r["row"], r["column"]) for r in done] == [("tiny", "gadc", "noisy")]
     assert not results_file(tmp_path, "view").exists()
     seen = current_results(view, tmp_path)
     assert [(r["table"], r["row"], r["test"]) for r in seen] == [("view", "ours", done[0]["test"])]

@@ -14,14 +14,16 @@ def _table(published, *, runs=4, **more):
         {"name": "gadc", "label": "GADC", "model": "gadc", "published": published},
         {"name": "mlp", "label": "MLP", "model": "mlp"},
     ]
-    cells = [{"name": name, "data": {"name": "digits"}} for name in ("a", "b")]
-    return parse_table("t", {"title": "", "source": "", "runs": runs, "cells": cells, "rows": rows, **more})
+    columns = [{"name": name, "data": {"name": "digits"}} for name in ("a", "b")]
+    return parse_table(
+        "t", {"title": "", "source": "", "runs": runs, "columns": columns, "rows": rows, **more}
+    )
 
 
-def _results(*tests, row="gadc", cell="a"):
+def _results(*tests, row="gadc", column="a"):
     """One run a value; None stands for a failed one."""
     return [
-        {"row": row, "cell": cell, "run": run, "seconds": 10.0 * run}
+        {"row": row, "column": column, "run": run, "seconds": 10.0 * run}
         | ({"status": "failed", "error": "no"} if test is None else {"status": "ok", "test": test})
         for run, test in enumerate(tests)
     ]
@@ -29,7 +31,7 @@ def _results(*tests, row="gadc", cell="a"):
 
 def test_mean_and_population_std():
     [summary] = summarize(_table({"a": [70.0, 3.0]}), _results(70.0, 74.0, 70.0, 74.0))
-    assert (summary.table, summary.row, summary.cell) == ("t", "gadc", "a")
+    assert (summary.table, summary.row, summary.column) == ("t", "gadc", "a")
     assert (summary.runs, summary.failed, summary.paper_runs) == (4, 0, 4)
     assert (summary.mean, summary.std) == (72.0, 2.0)
     assert (summary.paper_mean, summary.paper_std) == (70.0, 3.0)
@@ -103,9 +105,9 @@ def test_only_failed_runs_give_no_figure():
 
 
 def test_one_for_every_place_that_was_run_or_published_in_the_order_of_the_table():
-    results = _results(60.0, row="mlp", cell="b") + _results(50.0, row="mlp", cell="a")
+    results = _results(60.0, row="mlp", column="b") + _results(50.0, row="mlp", column="a")
     summaries = summarize(_table({"b": [70.0, 3.0]}), results)
-    assert [(s.row, s.cell, s.runs, s.mean) for s in summaries] == [
+    assert [(s.row, s.column, s.runs, s.mean) for s in summaries] == [
         ("gadc", "b", 0, None),
         ("mlp", "a", 1, 50.0),
         ("mlp", "b", 1, 60.0),

@@ -10,7 +10,7 @@ import pytest
 from gadc import datasets
 from gadc.datasets.named._registry import record
 from gadc.experiments._measures import MEASURES
-from gadc.experiments._spec import Cell, Row, Table, load_table, parse_table, place_of, table_names
+from gadc.experiments._spec import Column, Row, Table, home_cell, load_table, parse_table, table_names
 from gadc.models import MODELS, make_model
 from gadc.transforms._corruption import corruption
 
@@ -20,48 +20,50 @@ PRODUCTS = ("products-0.1", "products-1")
 STAND_INS = ("wordnet-0.1", "arxiv-sized-1", "products-sized-1")
 
 
-def _cells(names: tuple[str, ...], *parts: tuple[str, ...]) -> set[str]:
+def _columns(names: tuple[str, ...], *parts: tuple[str, ...]) -> set[str]:
     """All combinations, such as cora-evasion-transfer."""
-    cells = set(names)
+    columns = set(names)
     for values in parts:
-        cells = {f"{cell}-{value}" for cell in cells for value in values}
-    return cells
+        columns = {f"{column}-{value}" for column in columns for value in values}
+    return columns
 
 
 DENOISERS = {"mlp", "gcn", "gat", "appnp", "glp", "s2gc", "irls"}
-# The names the paper's tables go by in commands and results: (published rows, cells).
+# The names the paper's tables go by in commands and results: (published rows, columns).
 NAMES: dict[str, tuple[set[str], set[str]]] = {
     "metattack": (
         {"gcn", "gat", "appnp", "s2gc", "nagphormer", "robust-gcn", "gcn-jaccard", "gcn-svd", "pro-gnn"}
         | {"gnnguard", "elastic", "stable", "evennet", "gcn-garnet", "hang-quad", "gadc-iv"},
-        _cells(SETS, ("0.25", "0.5", "0.75")),
+        _columns(SETS, ("0.25", "0.5", "0.75")),
     ),
     "adaptive": (
         {"gcn", "svd-gcn", "gnnguard", "soft-median-gdc", "gadc-iv"},
-        _cells(("cora", "citeseer"), ("evasion", "poisoning"), ("transfer", "adaptive")),
+        _columns(("cora", "citeseer"), ("evasion", "poisoning"), ("transfer", "adaptive")),
     ),
     "gaussian": (
         DENOISERS | {"airgnn", "gadc-ii"},
-        _cells(("cora", "citeseer"), ("0.1", "0.2", "0.3", "0.4", "0.5", "100"))
-        | _cells(("pubmed",), ("0.01", "0.02", "0.03", "0.04", "0.05", "100")),
+        _columns(("cora", "citeseer"), ("0.1", "0.2", "0.3", "0.4", "0.5", "100"))
+        | _columns(("pubmed",), ("0.01", "0.02", "0.03", "0.04", "0.05", "100")),
     ),
     "coauthor": (DENOISERS | {"gadc-ii"}, set(COAUTHOR)),
     "products": ({"mlp", "gcn", "s2gc", "gadc-iii"}, {*PRODUCTS, *STAND_INS}),
     "ablation": ({"gadc-eps0", "gadc"}, {"cora-0.1", "cora-0.5", *COAUTHOR, *PRODUCTS}),
-    "flip": (DENOISERS | {"gadc-ii"}, _cells(SETS, ("0.1", "0.2", "0.4"))),
+    "flip": (DENOISERS | {"gadc-ii"}, _columns(SETS, ("0.1", "0.2", "0.4"))),
     "heterophily": (
         {f"gadc-i-eps{eps}" for eps in range(5)},
         {"cornell-as-published", "cornell-corrected", "texas", "wisconsin", "actor"},
     ),
 }
 TABLES = [load_table(name) for name in table_names()]
-CELLS = [pytest.param(cell, id=f"{table.name}/{cell.name}") for table in TABLES for cell in table.cells]
+COLUMNS = [
+    pytest.param(column, id=f"{table.name}/{column.name}") for table in TABLES for column in table.columns
+]
 RUNS = [
-    pytest.param(row, cell.name, id=f"{table.name}/{row.name}/{cell.name}")
+    pytest.param(row, column.name, id=f"{table.name}/{row.name}/{column.name}")
     for table in TABLES
     for row in table.rows
-    for cell in table.cells
-    if row.runs_in(cell.name) and cell.name not in row.same_as
+    for column in table.columns
+    if row.runs_in(column.name) and column.name not in row.same_as
 ]
 
 
@@ -72,18 +74,18 @@ def test_every_table_of_the_paper_is_there() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_names_are_the_fixed_ones(name: str) -> None:
     table = load_table(name)
-    rows, cells = NAMES[name]
+    rows, columns = NAMES[name]
     assert {row.name for row in table.rows if not row.companion} == rows
-    assert {cell.name for cell in table.cells} == cells
+    assert {column.name for column in table.columns} == columns
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_names_are_unique_and_refer_to_cells(table: Table) -> None:
-    rows, cells = [row.name for row in table.rows], [cell.name for cell in table.cells]
+def test_names_are_unique_and_refer_to_columns(table: Table) -> None:
+    rows, columns = [row.name for row in table.rows], [column.name for column in table.columns]
     assert len(set(rows)) == len(rows)
-    assert len(set(cells)) == len(cells)
+    assert len(set(columns)) == len(columns)
     for row in table.rows:
-        assert {*row.cells, *row.only, *row.same_as, *row.published} <= set(cells), row.name
+        assert {*row.cells, *row.only, *row.same_as, *row.published} <= set(columns), row.name
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
@@ -98,13 +100,13 @@ def test_notes_are_whole_sentences(table: Table) -> None:
 def test_cells_that_are_the_same_as_another_tables_are_found_there(table: Table) -> None:
     for row in table.rows:
         for name in row.same_as:
-            place = place_of(table, row, table.cell(name))
-            assert place.table.name != table.name
-            assert place.cell.name == name
-            assert place.row.runs_in(name), row.name
-            assert name not in place.row.same_as, "a chain"
-            assert place.row.published.get(name, row.published[name])[0] == row.published[name][0] or (
-                place.table.name == "products"  # the ablation prints one digit less
+            home = home_cell(table, row, table.column(name))
+            assert home.table.name != table.name
+            assert home.column.name == name
+            assert home.row.runs_in(name), row.name
+            assert name not in home.row.same_as, "a chain"
+            assert home.row.published.get(name, row.published[name])[0] == row.published[name][0] or (
+                home.table.name == "products"  # the ablation prints one digit less
             )
 
 
@@ -116,31 +118,31 @@ def test_companions_have_a_model_and_no_published_figure(table: Table) -> None:
             assert not row.published, row.name
 
 
-@pytest.mark.parametrize("cell", CELLS)
-def test_data_of_a_cell_can_be_asked_for(cell: Cell) -> None:
-    if not cell.data:
+@pytest.mark.parametrize("column", COLUMNS)
+def test_data_of_a_column_can_be_asked_for(column: Column) -> None:
+    if not column.data:
         pytest.skip("a small graph that its measure makes")
-    if "generator" in cell.data:
-        settings = {name: value for name, value in cell.data.items() if name != "generator"}
-        inspect.signature(datasets.GENERATORS[cell.data["generator"]]).bind(**settings)
+    if "generator" in column.data:
+        settings = {name: value for name, value in column.data.items() if name != "generator"}
+        inspect.signature(datasets.GENERATORS[column.data["generator"]]).bind(**settings)
         return
-    inspect.signature(datasets.load).bind(**cell.data)
-    found = record(cell.data["name"])
-    assert cell.data.get("split", next(iter(found.splits))) in found.splits
-    assert found.directed or not cell.data.get("directed", False)
-    if "attack" in cell.data:
-        assert cell.data["rate"] in found.attacks[cell.data["attack"]].files
+    inspect.signature(datasets.load).bind(**column.data)
+    found = record(column.data["name"])
+    assert column.data.get("split", next(iter(found.splits))) in found.splits
+    assert found.directed or not column.data.get("directed", False)
+    if "attack" in column.data:
+        assert column.data["rate"] in found.attacks[column.data["attack"]].files
 
 
-@pytest.mark.parametrize("cell", CELLS)
-def test_corruption_of_a_cell_can_be_built(cell: Cell) -> None:
-    for step in cell.corruption:
+@pytest.mark.parametrize("column", COLUMNS)
+def test_corruption_of_a_column_can_be_built(column: Column) -> None:
+    for step in column.corruption:
         assert callable(corruption(**step, seed=0))
 
 
-@pytest.mark.parametrize(("row", "cell"), RUNS)
-def test_settings_are_those_of_the_model(row: Row, cell: str) -> None:
-    settings = row.settings_in(cell)
+@pytest.mark.parametrize(("row", "column"), RUNS)
+def test_settings_are_those_of_the_model(row: Row, column: str) -> None:
+    settings = row.settings_in(column)
     if row.measure is not None:
         inspect.signature(MEASURES[row.measure]).bind(None, 0, **settings)
         if row.measure == "fit-seconds":
@@ -155,7 +157,7 @@ def test_published_figures_agree_with_a_second_transcription() -> None:
     with (Path(__file__).parent / "published.csv").open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
     second = {
-        (line["table"], line["row"], line["cell"]): (
+        (line["table"], line["row"], line["column"]): (
             float(line["mean"]),
             float(line["std"]) if line["std"] else None,
         )
@@ -163,10 +165,10 @@ def test_published_figures_agree_with_a_second_transcription() -> None:
     }
     assert len(second) == len(lines), "a figure is there twice"
     first = {
-        (table.name, row.name, cell): figure
+        (table.name, row.name, column): figure
         for table in TABLES
         for row in table.rows
-        for cell, figure in row.published.items()
+        for column, figure in row.published.items()
         if not table.ahead
     }
     assert first == second
@@ -175,14 +177,14 @@ def test_published_figures_agree_with_a_second_transcription() -> None:
 def test_the_bar_of_the_best_table_is_the_best_published_figure() -> None:
     best = load_table("best")
     assert best.ahead
-    bar = {cell: figure for row in best.rows for cell, figure in row.published.items()}
+    bar = {column: figure for row in best.rows for column, figure in row.published.items()}
     assert len(bar) == 18 + 9 + 9 + 4
     for name, figure in bar.items():
-        table, _, cell = name.partition("-")
-        rivals = [row.published[cell] for row in load_table(table).rows if cell in row.published]
+        table, _, column = name.partition("-")
+        rivals = [row.published[column] for row in load_table(table).rows if column in row.published]
         assert figure == max(rivals, key=lambda rival: rival[0])
 
 
 def test_an_unknown_key_is_refused() -> None:
     with pytest.raises(TypeError, match="modell"):
-        parse_table("t", {"title": "", "source": "", "runs": 1, "cells": [], "rows": [{"modell": "gadc"}]})
+        parse_table("t", {"title": "", "source": "", "runs": 1, "columns": [], "rows": [{"modell": "gadc"}]})

@@ -1,6 +1,6 @@
 """A small table with one entry of every kind, and figures whose text can be worked out by hand."""
 
-from gadc.experiments._spec import Cell, Row, Table
+from gadc.experiments._spec import Column, Row, Table
 from gadc.experiments._summary import Summary
 
 LEVELS = (0.1, 0.5, 100.0)
@@ -8,8 +8,8 @@ LEVELS = (0.1, 0.5, 100.0)
 
 def noise_table(**changes):
     """Three noise levels; a model, a baseline known from the paper only and a companion."""
-    cells = tuple(
-        Cell(
+    columns = tuple(
+        Column(
             name=f"cora-{level:g}", data={"name": "cora"}, corruption=[{"name": "g"}], x=level, series="cora"
         )
         for level in LEVELS
@@ -22,21 +22,21 @@ def noise_table(**changes):
     )
     notes = ("New noise in each run.", "Rows by their sums.")
     about = {"title": "Noise", "source": "Table 3", "notes": notes, "runs": 100}
-    return Table(name="gaussian", cells=cells, rows=rows, **{**about, **changes})
+    return Table(name="gaussian", columns=columns, rows=rows, **{**about, **changes})
 
 
 def sweep_table():
     """Rows ε = 0 to 3 on one data set."""
     rows = tuple(Row(name=f"gadc-i-eps{eps}", label=f"GADC (I), ε = {eps}", model="gadc") for eps in range(4))
-    cells = (Cell(name="texas", data={"name": "texas"}),)
-    return Table(name="heterophily", title="Sweep", source="Table 7", runs=100, cells=cells, rows=rows)
+    columns = (Column(name="texas", data={"name": "texas"}),)
+    return Table(name="heterophily", title="Sweep", source="Table 7", runs=100, columns=columns, rows=rows)
 
 
-def summary(row, cell, mean=None, std=None, *, paper=(None, None), runs=100, failed=0, table="gaussian"):
+def summary(row, column, mean=None, std=None, *, paper=(None, None), runs=100, failed=0, table="gaussian"):
     return Summary(
         table=table,
         row=row,
-        cell=cell,
+        column=column,
         runs=runs if mean is not None else 0,
         mean=mean,
         std=std,

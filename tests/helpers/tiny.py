@@ -28,9 +28,9 @@ def tiny_data(*, dtype: torch.dtype = torch.float32) -> Data:
 def tiny_table(
     *, name: str = "tiny", runs: int = 2, level: float = 1.0, epochs: int = 3, more_rows: tuple = ()
 ) -> Table:
-    """Handwritten digits in a clean and a noisy cell; GADC, an MLP and a row known from the paper only."""
+    """Handwritten digits in a clean and a noisy column; GADC, an MLP and a row known from the paper only."""
     digits = {"name": "digits", "split": "random"}
-    cells = [
+    columns = [
         {"name": "clean", "data": digits},
         {"name": "noisy", "data": digits, "corruption": [{"name": "gaussian-noise", "level": level}]},
     ]
@@ -46,7 +46,9 @@ def tiny_table(
         {"name": "paper", "label": "Paper", "published": {"clean": [80.0]}},
         *more_rows,
     ]
-    return parse_table(name, {"title": "Tiny", "source": "none", "runs": runs, "cells": cells, "rows": rows})
+    return parse_table(
+        name, {"title": "Tiny", "source": "none", "runs": runs, "columns": columns, "rows": rows}
+    )
 
 
 BROKEN = {"name": "broken", "label": "Broken", "model": "gadc", "settings": {"head": "none"}}

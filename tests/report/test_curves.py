@@ -24,8 +24,8 @@ def test_one_curve_for_each_row_that_was_run_and_the_papers_beside_gadc():
 
 def test_attack_rate_is_named():
     table = noise_table()
-    cells = tuple(replace(cell, data={"name": "cora", "rate": cell.x}) for cell in table.cells)
-    assert find_plots(replace(table, cells=cells), noise_summaries())[0].axis == "attack rate"
+    columns = tuple(replace(column, data={"name": "cora", "rate": column.x}) for column in table.columns)
+    assert find_plots(replace(table, columns=columns), noise_summaries())[0].axis == "attack rate"
 
 
 def test_sweep_over_eps():

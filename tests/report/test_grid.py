@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gadc.experiments._spec import Cell, Row, Table
+from gadc.experiments._spec import Column, Row, Table
 from gadc.report._grid import lay_out, tally
 from tests.helpers.report_samples import noise_summaries, noise_table, summary
 
@@ -91,15 +91,15 @@ def test_companions_are_marked_and_places_without_figures_are_blank():
     assert grid.lines[0][1][1].lines == []
 
 
-@given(num_rows=st.integers(1, 5), num_cells=st.integers(1, 5))
-def test_the_narrower_side_is_across(num_rows, num_cells):
+@given(num_rows=st.integers(1, 5), num_columns=st.integers(1, 5))
+def test_the_narrower_side_is_across(num_rows, num_columns):
     rows = tuple(Row(name=f"r{i}", label=f"R{i}", model="gadc") for i in range(num_rows))
-    cells = tuple(Cell(name=f"c{i}", data={}) for i in range(num_cells))
-    table = Table(name="gaussian", title="", source="", runs=100, cells=cells, rows=rows)
-    items = [summary(row.name, cell.name, 50.0, 1.0) for row in rows for cell in cells]
+    columns = tuple(Column(name=f"c{i}", data={}) for i in range(num_columns))
+    table = Table(name="gaussian", title="", source="", runs=100, columns=columns, rows=rows)
+    items = [summary(row.name, column.name, 50.0, 1.0) for row in rows for column in columns]
     grid = lay_out(table, items)
-    assert len(grid.columns) == min(num_rows, num_cells)
-    assert len(grid.lines) == max(num_rows, num_cells)
+    assert len(grid.columns) == min(num_rows, num_columns)
+    assert len(grid.lines) == max(num_rows, num_columns)
     assert all(len(entries) == len(grid.columns) for _, entries in grid.lines)
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from gadc.experiments._spec import Cell, Row, Table
+from gadc.experiments._spec import Column, Row, Table
 from gadc.report._grid import LEGEND
 from gadc.report._latex import document, escape
 from gadc.report._section import Section
@@ -47,9 +47,11 @@ def test_notes_are_a_list():
 
 def test_wide_grids_go_on_below():
     rows = tuple(Row(name=f"r{i}", label=f"R{i}", model="gadc") for i in range(9))
-    cells = tuple(Cell(name=f"c{i}", data={}) for i in range(9))
-    table = Table(name="gaussian", title="", source="", runs=100, cells=cells, rows=rows)
-    text = document_of(table, [summary(row.name, cell.name, 50.0, 1.0) for row in rows for cell in cells])
+    columns = tuple(Column(name=f"c{i}", data={}) for i in range(9))
+    table = Table(name="gaussian", title="", source="", runs=100, columns=columns, rows=rows)
+    text = document_of(
+        table, [summary(row.name, column.name, 50.0, 1.0) for row in rows for column in columns]
+    )
     headers = re.findall(r"^model & (.*) \\\\ .*$", text, flags=re.M)
     assert [header.split(" & ") for header in headers] == [
         [f"c{i}" for i in range(5)],

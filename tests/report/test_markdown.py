@@ -35,9 +35,9 @@ def test_same_figures_same_text(items):
     assert markdown_tables(noise_table(), items) == EXPECTED
 
 
-def test_cells_go_down_where_there_are_fewer_models():
-    items = [summary("gadc-ii", cell.name, 70.0, 1.0) for cell in noise_table().cells]
-    assert "| cell | GADC (II) |" in markdown_tables(noise_table(), items)
+def test_columns_go_down_where_there_are_fewer_models():
+    items = [summary("gadc-ii", column.name, 70.0, 1.0) for column in noise_table().columns]
+    assert "| data | GADC (II) |" in markdown_tables(noise_table(), items)
 
 
 def test_no_results_is_said():

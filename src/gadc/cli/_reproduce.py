@@ -9,7 +9,7 @@ Tables = Annotated[
     list[str] | None, typer.Argument(help="Tables to run, all of them by default; `list` shows them.")
 ]
 Rows = Annotated[str | None, typer.Option(help="Rows to run, separated by commas.")]
-Cells = Annotated[str | None, typer.Option(help="Cells to run, separated by commas.")]
+Columns = Annotated[str | None, typer.Option(help="Columns to run, separated by commas.")]
 Runs = Annotated[int | None, typer.Option(min=1, help="Runs of each cell; the paper's number by default.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Processes; of several, each has one thread.")]
 Resume = Annotated[
@@ -21,7 +21,7 @@ Resume = Annotated[
 def reproduce(
     tables: Tables = None,
     rows: Rows = None,
-    cells: Cells = None,
+    columns: Columns = None,
     runs: Runs = None,
     jobs: Jobs = 1,
     resume: Resume = True,
@@ -33,7 +33,7 @@ def reproduce(
     Results are kept run by run; a long run that was cut off goes on from its last minute, whose state is
     kept in the user cache.
 
-    Example: gadc reproduce metattack --cells cora-0.25 --rows gadc-iv,mlp --jobs 2
+    Example: gadc reproduce metattack --columns cora-0.25 --rows gadc-iv,mlp --jobs 2
     """
     from gadc.cli import _reproduction as reproduction
 
@@ -42,7 +42,7 @@ def reproduce(
     well = reproduction.reproduce(
         tables or [],
         rows=_names(rows),
-        cells=_names(cells),
+        columns=_names(columns),
         runs=runs,
         jobs=jobs,
         resume=resume,

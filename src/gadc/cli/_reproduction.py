@@ -34,7 +34,7 @@ def reproduce(
     names: list[str],
     *,
     rows: list[str] | None,
-    cells: list[str] | None,
+    columns: list[str] | None,
     runs: int | None,
     jobs: int,
     resume: bool,
@@ -44,10 +44,10 @@ def reproduce(
     """Do what is left of the tables and print ours beside theirs; says whether every run went well."""
     chosen = [load_table(name) for name in names or table_names()]
     rows_of = {table.name: _known(rows, [row.name for row in table.rows]) for table in chosen}
-    cells_of = {table.name: _known(cells, [cell.name for cell in table.cells]) for table in chosen}
+    columns_of = {table.name: _known(columns, [column.name for column in table.columns]) for table in chosen}
     # A name that no table has is an error before anything is moved.
     _check_names("rows", rows, [row.name for table in chosen for row in table.rows])
-    _check_names("cells", cells, [cell.name for table in chosen for cell in table.cells])
+    _check_names("columns", columns, [column.name for table in chosen for column in table.columns])
     if not resume:
         for table in chosen:
             aside = put_aside(results_file(out, table.name))
@@ -56,12 +56,12 @@ def reproduce(
     tasks = [
         task
         for table in chosen
-        if rows_of[table.name] != [] and cells_of[table.name] != []
+        if rows_of[table.name] != [] and columns_of[table.name] != []
         for task in plan(
             table,
             current_results(table, out),
             rows=rows_of[table.name],
-            cells=cells_of[table.name],
+            columns=columns_of[table.name],
             runs=runs,
         )
     ]
@@ -70,7 +70,7 @@ def reproduce(
         summary
         for table in chosen
         for summary in summarize(table, _selected(current_results(table, out), runs))
-        if (not rows or summary.row in rows) and (not cells or summary.cell in cells)
+        if (not rows or summary.row in rows) and (not columns or summary.column in columns)
     ]
     _print(summaries, as_json)
     return failed == 0
@@ -108,30 +108,30 @@ def _work(tasks: list[Task], out: Path, jobs: int) -> int:
             failed += result["status"] != "ok"
             progress.update(bar, advance=1, description=_describe(result))
             if result["status"] != "ok":
-                place = f"{result['table']} {result['row']} {result['cell']} run {result['run']}"
+                place = f"{result['table']} {result['row']} {result['column']} run {result['run']}"
                 progress.console.print(f"[red]failed[/red] {place}: {result['error']}", highlight=False)
     return failed
 
 
 def _describe(result: Result) -> str:
     value = f"{result['test']:.2f}" if result["status"] == "ok" else "failed"
-    return f"{result['table']} {result['row']} {result['cell']} #{result['run']}: {value}"
+    return f"{result['table']} {result['row']} {result['column']} #{result['run']}: {value}"
 
 
 def _print(summaries: list[Summary], as_json: bool) -> None:
     if as_json:
-        keys = ("table", "row", "cell", "runs", "mean", "std", "paper_mean", "paper_std")
+        keys = ("table", "row", "column", "runs", "mean", "std", "paper_mean", "paper_std")
         typer.echo(json.dumps([{key: asdict(s)[key] for key in keys} for s in summaries], indent=2))
         return
     shown = RichTable()
-    for column in ("table", "row", "cell", "ours", "runs", "paper", "difference"):
-        shown.add_column(column, justify="left" if column in ("table", "row", "cell") else "right")
+    for column in ("table", "row", "column", "ours", "runs", "paper", "difference"):
+        shown.add_column(column, justify="left" if column in ("table", "row", "column") else "right")
     for s in summaries:
         if s.runs or s.failed:
             gap = "" if s.gap is None else f"{'✓' if s.within_target else '✗'} {s.gap:+.2f}"
             runs = f"{s.runs}" + (f" ({s.failed} failed)" if s.failed else "")
             ours, paper = _figure(s.mean, s.std), _figure(s.paper_mean, s.paper_std)
-            shown.add_row(s.table, s.row, s.cell, ours, runs, paper, gap)
+            shown.add_row(s.table, s.row, s.column, ours, runs, paper, gap)
     Console().print(shown)
 
 
@@ -147,7 +147,7 @@ def list_tables(as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps([_listing(table) for table in tables], indent=2, ensure_ascii=False))
         return
-    shown = RichTable("table", "source", "title", "runs", "rows that run", "cells")
+    shown = RichTable("table", "source", "title", "runs", "rows that run", "columns")
     for table in tables:
         item = _listing(table)
         shown.add_row(
@@ -156,7 +156,7 @@ def list_tables(as_json: bool) -> None:
             table.title,
             str(table.runs),
             ", ".join(item["rows"]),
-            str(len(item["cells"])),
+            str(len(item["columns"])),
         )
     Console().print(shown)
 
@@ -168,7 +168,7 @@ def _listing(table: Table) -> dict[str, Any]:
         "title": table.title,
         "runs": table.runs,
         "rows": [row.name for row in table.rows if row.model or row.measure],
-        "cells": [cell.name for cell in table.cells],
+        "columns": [column.name for column in table.columns],
     }
 
 

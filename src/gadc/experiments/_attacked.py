@@ -19,7 +19,7 @@ from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice
 from gadc.experiments._results import derive_seed, fingerprint
-from gadc.experiments._spec import Cell, Row
+from gadc.experiments._spec import Column, Row
 from gadc.models import Fitted, Model, make_model
 from gadc.robustness.attacks import Flips, Scores, make_attack
 
@@ -45,25 +45,25 @@ class Outcome:
     before: Tensor
 
 
-def under_attack(table: str, row: Row, cell: Cell, run: int, data: Data, seed: int) -> Outcome:
-    """Train, attack, and test as the cell says.
+def under_attack(table: str, row: Row, column: Column, run: int, data: Data, seed: int) -> Outcome:
+    """Train, attack, and test as the column says.
 
     Args:
         table: Name of the table; like the next three it decides the seeds.
         row: The defence.
-        cell: With an attack: its `name`, `budget` and settings; `when` is "evasion" or "poisoning"; `through`
-            is "defence", or the `model` and settings of a surrogate whose flips are taken over.
+        column: A column with an attack: its `name`, `budget` and settings; `when` is "evasion" or
+            "poisoning"; `through` is "defence", or the `model` and settings of a surrogate.
         run: Number of the run.
         data: The clean graph.
         seed: Of the training on the attacked graph.
     """
-    when = cell.attack["when"]
-    check_choice(f"cell {cell.name!r}", when, "attack.when", ("evasion", "poisoning"))
-    attacked = attacked_settings(row, cell)
-    attack = {**cell.attack, **attacked.pop("attack", {})}
+    when = column.attack["when"]
+    check_choice(f"column {column.name!r}", when, "attack.when", ("evasion", "poisoning"))
+    attacked = attacked_settings(row, column)
+    attack = {**column.attack, **attacked.pop("attack", {})}
     del attack["when"]
     graph = _checksum(data)
-    settings = {"model": row.model, **row.settings_in(cell.name)}
+    settings = {"model": row.model, **row.settings_in(column.name)}
     first = derive_seed(table, row.name, "clean", run)
     clean = _once([settings, graph, first], lambda: _make(settings).fit(data, seed=first))
 
@@ -88,9 +88,9 @@ def under_attack(table: str, row: Row, cell: Cell, run: int, data: Data, seed: i
     return Outcome(clean, logits, clean.logits)
 
 
-def attacked_settings(row: Row, cell: Cell) -> dict[str, Any]:
-    """What differs in the row's own model while it is attacked in that cell."""
-    return dict(row.attacked.get(DEFENCE if cell.attack["through"] == DEFENCE else "transfer", {}))
+def attacked_settings(row: Row, column: Column) -> dict[str, Any]:
+    """What differs in the row's own model while it is attacked in that column."""
+    return dict(row.attacked.get(DEFENCE if column.attack["through"] == DEFENCE else "transfer", {}))
 
 
 def _make(settings: Mapping[str, Any]) -> Model:

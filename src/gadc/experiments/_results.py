@@ -40,10 +40,10 @@ def _is_torn(path: Path) -> bool:
 
 
 def read_results(path: Path) -> list[Result]:
-    """All whole lines, the last one for each (row, cell, run, settings)."""
+    """All whole lines, the last one for each (row, column, run, settings)."""
     latest: dict[tuple[str, str, int, str], Result] = {}
     for result in _lines(path):
-        latest[result["row"], result["cell"], result["run"], result["settings_hash"]] = result
+        latest[result["row"], result["column"], result["run"], result["settings_hash"]] = result
     return list(latest.values())
 
 
@@ -79,4 +79,6 @@ def _lines(path: Path) -> Iterator[Result]:
             except ValueError:  # no JSON or no UTF-8: a line that a kill cut short: that run is done again
                 continue
             if isinstance(result, dict) and "settings_hash" in result:
+                if "cell" in result:
+                    result["column"] = result.pop("cell")
                 yield result

@@ -1,4 +1,4 @@
-"""One run: load, corrupt, fit, attack, test. It depends on (table, row, cell, run) alone."""
+"""One run: load, corrupt, fit, attack, test. It depends on (table, row, column, run) alone."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ from gadc.diffusion._normalization import NearZeroRowSumWarning
 from gadc.experiments._attacked import attacked_settings, under_attack
 from gadc.experiments._measures import MEASURES
 from gadc.experiments._results import Result, derive_seed, fingerprint
-from gadc.experiments._spec import Cell, Row, Table
+from gadc.experiments._spec import Column, Row, Table
 from gadc.models import make_model
 from gadc.models._training.checkpoints import resumable
 from gadc.models._training.loop import accuracy
 from gadc.transforms._corruption import corruption as make_corruption
 
 
-def settings_of(row: Row, cell: Cell) -> dict[str, Any]:
+def settings_of(row: Row, column: Column) -> dict[str, Any]:
     """Everything that decides the outcome besides the seed."""
     settings = {
         "model": row.model or row.measure,
-        "settings": row.settings_in(cell.name),
-        "data": cell.data,
-        "corruption": cell.corruption,
+        "settings": row.settings_in(column.name),
+        "data": column.data,
+        "corruption": column.corruption,
     }
-    if cell.attack:
-        settings |= {"attack": cell.attack, "attacked": attacked_settings(row, cell)}
+    if column.attack:
+        settings |= {"attack": column.attack, "attacked": attacked_settings(row, column)}
     return settings
 
 
-def run_once(table: Table, row: Row, cell: Cell, run: int) -> Result:
+def run_once(table: Table, row: Row, column: Column, run: int) -> Result:
     """Do one run and say how it went; an error is recorded, not raised."""
-    result = _identity(table, row, cell, run)
+    result = _identity(table, row, column, run)
     start = time.perf_counter()
     try:
         with resumable(_checkpoint_file(result)):
-            result |= {"status": "ok", **_measure(table, row, cell, run, result["seed"])}
+            result |= {"status": "ok", **_measure(table, row, column, run, result["seed"])}
     except Exception as error:  # whatever went wrong belongs to this run; the others go on
         where = traceback.extract_tb(error.__traceback__)[-1]
         message = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
@@ -63,61 +63,61 @@ def _checkpoint_file(identity: Result) -> Path:
     return cache_folder() / "runs" / f"{fingerprint(identity)}.safetensors"
 
 
-def failed_run(table: Table, row: Row, cell: Cell, run: int, error: str) -> Result:
+def failed_run(table: Table, row: Row, column: Column, run: int, error: str) -> Result:
     """The record of a run that could not even report its own failure."""
-    return _identity(table, row, cell, run) | {"status": "failed", "error": error, "seconds": 0.0}
+    return _identity(table, row, column, run) | {"status": "failed", "error": error, "seconds": 0.0}
 
 
-def _identity(table: Table, row: Row, cell: Cell, run: int) -> Result:
-    settings = settings_of(row, cell)
+def _identity(table: Table, row: Row, column: Column, run: int) -> Result:
+    settings = settings_of(row, column)
     return {
         "table": table.name,
         "row": row.name,
-        "cell": cell.name,
+        "column": column.name,
         "run": run,
-        "seed": derive_seed(table.name, row.name, cell.name, run),
+        "seed": derive_seed(table.name, row.name, column.name, run),
         "settings": settings,
         "settings_hash": fingerprint(settings),
         "versions": _versions(),
     }
 
 
-def prepare(table: Table, cell: Cell, run: int) -> Data:
-    """The data of that cell and run; the same for all rows, noise included."""
-    settings = dict(cell.data)
+def prepare(table: Table, column: Column, run: int) -> Data:
+    """The data of that column and run; the same for all rows, noise included."""
+    settings = dict(column.data)
     drawn = "generator" in settings or settings.get("split") == "random"
     if drawn and "seed" not in settings:
-        settings["seed"] = derive_seed(table.name, "split", cell.name, run)
+        settings["seed"] = derive_seed(table.name, "split", column.name, run)
     elif settings.get("split") == "adaptive":
         settings.setdefault("seed", run)  # run r has split r
     data = _load(**settings) if settings else Data()
-    for number, corruption in enumerate(cell.corruption):
-        noise_seed = derive_seed(table.name, "noise", cell.name, run, number)
+    for number, corruption in enumerate(column.corruption):
+        noise_seed = derive_seed(table.name, "noise", column.name, run, number)
         data = make_corruption(**corruption, seed=noise_seed)(data)
     return data
 
 
-def _measure(table: Table, row: Row, cell: Cell, run: int, seed: int) -> dict[str, float | None]:
+def _measure(table: Table, row: Row, column: Column, run: int, seed: int) -> dict[str, float | None]:
     with warnings.catch_warnings():
         # The published normalisation divides by signed sums near zero; the tables say so.
         warnings.simplefilter("ignore", NearZeroRowSumWarning)
         if row.measure is not None:
-            data = prepare(table, cell, run)
-            return {"test": MEASURES[row.measure](data, seed, **row.settings_in(cell.name))}
-        return _model_figures(table, row, cell, run, seed)
+            data = prepare(table, column, run)
+            return {"test": MEASURES[row.measure](data, seed, **row.settings_in(column.name))}
+        return _model_figures(table, row, column, run, seed)
 
 
-def _model_figures(table: Table, row: Row, cell: Cell, run: int, seed: int) -> dict[str, float | None]:
+def _model_figures(table: Table, row: Row, column: Column, run: int, seed: int) -> dict[str, float | None]:
     if row.model is None:
         raise ValueError(f"row {row.name!r} has no model: only its published figures are known.")
-    data = _cached(table, cell, run)
+    data = _cached(table, column, run)
     clean = {}
-    if cell.attack:
-        outcome = under_attack(table.name, row, cell, run, data, seed)
+    if column.attack:
+        outcome = under_attack(table.name, row, column, run, data, seed)
         fitted, logits = outcome.fitted, outcome.logits
         clean = {"clean": _test_accuracy(outcome.before, data)}
     else:
-        fitted = make_model(row.model, **row.settings_in(cell.name)).fit(data, seed=seed)
+        fitted = make_model(row.model, **row.settings_in(column.name)).fit(data, seed=seed)
         logits = fitted.logits
     return {
         "val": None if math.isnan(fitted.trained.val_accuracy) else round(fitted.trained.val_accuracy, 4),
@@ -131,16 +131,16 @@ def _test_accuracy(logits: Tensor, data: Data) -> float:
     return round(accuracy(logits[data.test_mask], data.y[data.test_mask]), 4)
 
 
-_last: tuple[tuple[str, Cell, int], Data] | None = None
+_last: tuple[tuple[str, Column, int], Data] | None = None
 
 
-def _cached(table: Table, cell: Cell, run: int) -> Data:
-    """The rows of one cell and run come one after another: keep their common data, and no more than that."""
+def _cached(table: Table, column: Column, run: int) -> Data:
+    """Keep the data that the rows of one column and run share, since they are run one after another."""
     global _last  # one worker process, one thread
-    key = (table.name, cell, run)
+    key = (table.name, column, run)
     if _last is None or _last[0] != key:
         _last = None  # free the old one first
-        _last = (key, prepare(table, cell, run))
+        _last = (key, prepare(table, column, run))
     return _last[1]
 
 

@@ -16,23 +16,23 @@ import torch
 
 from gadc.experiments._results import Result, append_result, fingerprint, read_results, results_file
 from gadc.experiments._run import failed_run, run_once, settings_of
-from gadc.experiments._spec import Cell, Place, Row, Table, place_of
+from gadc.experiments._spec import Cell, Column, Row, Table, home_cell
 
-Run = tuple[Table, Row, Cell, int]
+Run = tuple[Table, Row, Column, int]
 
 
 @dataclass(frozen=True)
 class Task:
-    """All rows of one cell and run: they share the data, which is then made once."""
+    """All rows of one column and run: they share the data, which is then made once."""
 
     table: Table
-    cell: Cell
+    column: Column
     run: int
     rows: tuple[Row, ...]
 
     def runs(self) -> Iterator[Run]:
         """Each of them alone."""
-        return ((self.table, row, self.cell, self.run) for row in self.rows)
+        return ((self.table, row, self.column, self.run) for row in self.rows)
 
 
 def current_results(table: Table, out: Path) -> list[Result]:
@@ -40,55 +40,60 @@ def current_results(table: Table, out: Path) -> list[Result]:
     stored: dict[str, dict[tuple[str, str], list[Result]]] = {}
     found = []
     for row in table.rows:
-        for cell in table.cells:
-            if not row.runs_in(cell.name):
+        for column in table.columns:
+            if not row.runs_in(column.name):
                 continue
-            place = place_of(table, row, cell)
-            if place.table.name not in stored:
-                stored[place.table.name] = _by_place(read_results(results_file(out, place.table.name)))
-            wanted = fingerprint(settings_of(place.row, place.cell))
-            here = {"table": table.name, "row": row.name, "cell": cell.name}
-            candidates = stored[place.table.name].get((place.row.name, place.cell.name), [])
+            cell = home_cell(table, row, column)
+            if cell.table.name not in stored:
+                stored[cell.table.name] = _by_cell(read_results(results_file(out, cell.table.name)))
+            wanted = fingerprint(settings_of(cell.row, cell.column))
+            here = {"table": table.name, "row": row.name, "column": column.name}
+            candidates = stored[cell.table.name].get((cell.row.name, cell.column.name), [])
             found += [result | here for result in candidates if result["settings_hash"] == wanted]
     return found
 
 
-def _by_place(results: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
+def _by_cell(results: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
     grouped: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        grouped.setdefault((result["row"], result["cell"]), []).append(result)
+        grouped.setdefault((result["row"], result["column"]), []).append(result)
     return grouped
 
 
 def plan(
-    table: Table, done: Iterable[Result], *, rows: list[str] | None, cells: list[str] | None, runs: int | None
+    table: Table,
+    done: Iterable[Result],
+    *,
+    rows: list[str] | None,
+    columns: list[str] | None,
+    runs: int | None,
 ) -> list[Task]:
-    """What is left to do, run by run over all cells, so that they grow together; failed ones anew."""
-    finished = {(r["row"], r["cell"], r["run"]) for r in done if r["status"] == "ok"}
+    """What is left to do, run by run over all columns, so that they grow together; failed ones anew."""
+    finished = {(r["row"], r["column"], r["run"]) for r in done if r["status"] == "ok"}
     chosen_rows = [table.row(name) for name in rows] if rows else table.rows
-    chosen_cells = [table.cell(name) for name in cells] if cells else table.cells
+    chosen_columns = [table.column(name) for name in columns] if columns else table.columns
     wanted = {row.name: runs if runs is not None else row.runs or table.runs for row in chosen_rows}
     tasks = []
     for run in range(max(wanted.values(), default=0)):
-        for cell in chosen_cells:
+        for column in chosen_columns:
             left = [
-                place_of(table, row, cell)
+                home_cell(table, row, column)
                 for row in chosen_rows
-                if row.runs_in(cell.name)
+                if row.runs_in(column.name)
                 and run < wanted[row.name]
-                and (row.name, cell.name, run) not in finished
+                and (row.name, column.name, run) not in finished
             ]
             tasks += _tasks(left, run)
     return tasks
 
 
-def _tasks(places: list[Place], run: int) -> list[Task]:
+def _tasks(cells: list[Cell], run: int) -> list[Task]:
     """One task for each table: its rows share their data."""
-    by_table: dict[str, list[Place]] = {}
-    for place in places:
-        by_table.setdefault(place.table.name, []).append(place)
+    by_table: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_table.setdefault(cell.table.name, []).append(cell)
     return [
-        Task(group[0].table, group[0].cell, run, tuple(place.row for place in group))
+        Task(group[0].table, group[0].column, run, tuple(cell.row for cell in group))
         for group in by_table.values()
     ]
 

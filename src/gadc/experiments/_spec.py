@@ -1,4 +1,6 @@
-"""What a table of the paper is: its cells (data and corruption), its rows (models and settings), its figures.
+"""A table of the paper: its columns (data and corruption), rows (models and settings) and figures.
+
+A cell is one row in one column.
 
 Each table is a TOML file in the folder `tables` beside this file. It holds the settings of every run and the
 figure that the paper printed for it, so that a result never stands alone.
@@ -18,7 +20,7 @@ else:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class Column:
     """One column of a table: a data set, and what is done to it.
 
     Args:
@@ -27,7 +29,7 @@ class Cell:
             `generator` and its arguments.
         corruption: Corruptions in order, each with its `name` and settings; the seeds are derived.
         attack: An attack on the trained model, see `gadc.experiments._attacked`; none if empty.
-        x: Where the cell stands on the axis of a plot.
+        x: Where the column stands on the axis of a plot.
         series: The curve it belongs to there.
     """
 
@@ -49,18 +51,18 @@ class Row:
         model: Name in `gadc.models`, or None for a baseline that is known by its published figures only.
         measure: Name in `gadc.experiments._measures`, for figures that are no accuracies.
         companion: Whether the row is ours, not the paper's.
-        settings: Settings of the model in all cells.
-        cells: Settings that differ in a cell, by its name.
-        attacked: Settings that differ while the trained model is attacked: under "defence" in cells whose
+        settings: Settings of the model in all columns.
+        cells: Settings that differ in a cell of the row, by the name of its column.
+        attacked: Settings that differ while the trained model is attacked: under "defence" in columns whose
             attack goes through the defence, under "transfer" in the others, where they replace the surrogate.
             A `model` among them is another one that takes the same weights; under `attack` stand settings of
             the attack.
-        only: Names of the cells the row is run in; all of them if empty.
-        same_as: Cells whose runs are those of another table, by name -> "table/row": they are made and kept
+        only: Names of the columns the row is run in; all of them if empty.
+        same_as: Columns whose runs are those of another table, by name -> "table/row": they are made and kept
             there, once.
         runs: Number of runs, where it is not the table's.
         tolerance: As the table's, for this row.
-        published: The paper's (mean, standard deviation) by cell.
+        published: The paper's (mean, standard deviation) by column.
     """
 
     name: str
@@ -77,16 +79,16 @@ class Row:
     tolerance: float | None = None
     published: dict[str, tuple[float, float | None]] = field(default_factory=dict)
 
-    def settings_in(self, cell: str) -> dict[str, Any]:
-        """The settings of the model in that cell."""
-        return {**self.settings, **self.cells.get(cell, {})}
+    def settings_in(self, column: str) -> dict[str, Any]:
+        """The settings of the model in that column."""
+        return {**self.settings, **self.cells.get(column, {})}
 
-    def runs_in(self, cell: str) -> bool:
-        """Whether there is something to run in that cell."""
-        if cell in self.same_as:
+    def runs_in(self, column: str) -> bool:
+        """Whether there is something to run in that column."""
+        if column in self.same_as:
             return True
         known = self.model is not None or self.measure is not None
-        return known and (not self.only or cell in self.only)
+        return known and (not self.only or column in self.only)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +100,7 @@ class Table:
         title: What it is about.
         source: Where it stands in the paper.
         runs: The paper's number of runs.
-        cells: Its columns.
+        columns: The columns.
         rows: Its lines.
         notes: What a reader should know of the protocol and of figures that differ.
         unit: What the figures are.
@@ -110,16 +112,16 @@ class Table:
     title: str
     source: str
     runs: int
-    cells: tuple[Cell, ...]
+    columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     unit: str = "test accuracy, %"
     tolerance: float = 1.0
     ahead: bool = False
 
-    def cell(self, name: str) -> Cell:
-        """The cell of that name."""
-        return _find(f"table {self.name!r}: cell", self.cells, name)
+    def column(self, name: str) -> Column:
+        """The column of that name."""
+        return _find(f"table {self.name!r}: column", self.columns, name)
 
     def row(self, name: str) -> Row:
         """The row of that name."""
@@ -127,21 +129,21 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where the runs of a row and cell are made and kept."""
+class Cell:
+    """One row in one column of a table."""
 
     table: Table
     row: Row
-    cell: Cell
+    column: Column
 
 
-def place_of(table: Table, row: Row, cell: Cell) -> Place:
-    """The row and cell themselves, or those of another table that they are the same as."""
-    if cell.name not in row.same_as:
-        return Place(table, row, cell)
-    other, _, name = row.same_as[cell.name].partition("/")
+def home_cell(table: Table, row: Row, column: Column) -> Cell:
+    """Find the cell whose runs count here: this one, or the cell of another table that it equals."""
+    if column.name not in row.same_as:
+        return Cell(table, row, column)
+    other, _, name = row.same_as[column.name].partition("/")
     home = load_table(other)
-    return Place(home, home.row(name), home.cell(cell.name))
+    return Cell(home, home.row(name), home.column(column.name))
 
 
 # As they come in the paper, then ours.
@@ -179,21 +181,21 @@ def load_table(name: str) -> Table:
 def parse_table(name: str, content: dict[str, Any]) -> Table:
     """Turn the content of a TOML file into a table; an unknown key is an error."""
     content = dict(content)
-    cells = tuple(Cell(**cell) for cell in content.pop("cells"))
+    columns = tuple(Column(**column) for column in content.pop("columns"))
     rows = tuple(_parse_row(row) for row in content.pop("rows"))
     notes = tuple(content.pop("notes", ()))
-    return Table(name=name, cells=cells, rows=rows, notes=notes, **content)
+    return Table(name=name, columns=columns, rows=rows, notes=notes, **content)
 
 
 def _parse_row(row: dict[str, Any]) -> Row:
     published = {
-        cell: (float(figure[0]), float(figure[1]) if len(figure) > 1 else None)
-        for cell, figure in row.get("published", {}).items()
+        column: (float(figure[0]), float(figure[1]) if len(figure) > 1 else None)
+        for column, figure in row.get("published", {}).items()
     }
     return Row(**{**row, "published": published, "only": tuple(row.get("only", ()))})
 
 
-_Named = TypeVar("_Named", Cell, Row)
+_Named = TypeVar("_Named", Column, Row)
 
 
 def _find(what: str, items: tuple[_Named, ...], name: str) -> _Named:

@@ -13,7 +13,7 @@ from gadc.experiments._spec import Row, Table
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """What was measured in one row and cell, and what the paper printed there.
+    """What was measured in one cell, and what the paper printed there.
 
     Attributes:
         runs: Successful runs; `failed` ones are counted apart.
@@ -23,7 +23,7 @@ class Summary:
 
     table: str
     row: str
-    cell: str
+    column: str
     runs: int
     mean: float | None
     std: float | None
@@ -63,26 +63,26 @@ class Summary:
 
 
 def summarize(table: Table, results: Iterable[dict[str, Any]]) -> list[Summary]:
-    """One summary for every row and cell that was run or published, in the table's order."""
-    by_place: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    """One summary for every cell that was run or published, in the table's order."""
+    by_cell: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for result in results:
-        by_place.setdefault((result["row"], result["cell"]), []).append(result)
+        by_cell.setdefault((result["row"], result["column"]), []).append(result)
     return [
-        _summary(table, row, cell.name, by_place.get((row.name, cell.name), []))
+        _summary(table, row, column.name, by_cell.get((row.name, column.name), []))
         for row in table.rows
-        for cell in table.cells
-        if (row.name, cell.name) in by_place or cell.name in row.published
+        for column in table.columns
+        if (row.name, column.name) in by_cell or column.name in row.published
     ]
 
 
-def _summary(table: Table, row: Row, cell: str, results: list[dict[str, Any]]) -> Summary:
-    paper_mean, paper_std = row.published.get(cell, (None, None))
+def _summary(table: Table, row: Row, column: str, results: list[dict[str, Any]]) -> Summary:
+    paper_mean, paper_std = row.published.get(column, (None, None))
     good = [result for result in results if result["status"] == "ok"]
     values = [result["test"] for result in good]
     return Summary(
         table=table.name,
         row=row.name,
-        cell=cell,
+        column=column,
         runs=len(good),
         mean=fmean(values) if values else None,
         std=pstdev(values) if values else None,

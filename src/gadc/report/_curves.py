@@ -1,4 +1,4 @@
-"""The curves of a table: accuracy against the noise level or attack rate of its cells, and sweeps over ε."""
+"""The curves of a table: accuracy against the noise level or attack rate, and sweeps over ε."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gadc.experiments._spec import Cell, Table
+from gadc.experiments._spec import Column, Table
 from gadc.experiments._summary import Summary
 
 _SWEEP = re.compile(r"(?P<base>gadc.*)-eps(?P<eps>\d+(\.\d+)?)")
@@ -66,22 +66,22 @@ def find_plots(table: Table, summaries: Sequence[Summary]) -> list[Plot]:
 
 def _level_plots(table: Table, summaries: Sequence[Summary]) -> Iterable[Plot]:
     series: dict[str, dict[str, float]] = {}
-    for cell in table.cells:
-        if cell.x is not None and cell.series is not None:
-            series.setdefault(cell.series, {})[cell.name] = cell.x
+    for column in table.columns:
+        if column.x is not None and column.series is not None:
+            series.setdefault(column.series, {})[column.name] = column.x
     run = {item.row for item in summaries if item.mean is not None}
     rows = [row for row in table.rows if row.name in run]
     for name, positions in series.items():
         curves: list[Curve] = []
         for color, row in enumerate(rows):
             here = [
-                (positions[item.cell], item)
+                (positions[item.column], item)
                 for item in summaries
-                if item.row == row.name and item.cell in positions
+                if item.row == row.name and item.column in positions
             ]
             curves += _curves(row.label, here, color, with_paper=row.name.startswith("gadc"))
         if len(positions) > 1:
-            axis = _axis(table.cell(next(iter(positions))))
+            axis = _axis(table.column(next(iter(positions))))
             yield Plot(
                 name=f"{table.name}-{name}", title=f"{table.title}, {name}", axis=axis, curves=tuple(curves)
             )
@@ -91,13 +91,13 @@ def _sweep_plots(table: Table, summaries: Sequence[Summary]) -> Iterable[Plot]:
     sweeps: dict[tuple[str, str], list[tuple[float, Summary]]] = {}
     for item in summaries:
         if match := _SWEEP.fullmatch(item.row):
-            sweeps.setdefault((match["base"], item.cell), []).append((float(match["eps"]), item))
-    for (base, cell), here in sweeps.items():
+            sweeps.setdefault((match["base"], item.column), []).append((float(match["eps"]), item))
+    for (base, column), here in sweeps.items():
         if len(here) > 2:  # ε = 0 alone is a companion, not a sweep
             curves = tuple(_curves(base, here, color=0, with_paper=True))
             yield Plot(
-                name=f"{table.name}-{base}-eps-{cell}",
-                title=f"{table.title}, {cell}",
+                name=f"{table.name}-{base}-eps-{column}",
+                title=f"{table.title}, {column}",
                 axis="ε",
                 curves=curves,
             )
@@ -115,5 +115,5 @@ def _curves(
         yield Curve(label=f"{label}, paper", points=paper, published=True, color=color)
 
 
-def _axis(cell: Cell) -> str:
-    return "attack rate" if "rate" in cell.data else "noise level"
+def _axis(column: Column) -> str:
+    return "attack rate" if "rate" in column.data else "noise level"

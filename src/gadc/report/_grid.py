@@ -28,7 +28,7 @@ LEGEND = (
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """What stands in one row and cell.
+    """What stands in one cell.
 
     Attributes:
         ours: Our mean, spread and runs, or "" if nothing was run.
@@ -55,7 +55,7 @@ class Grid:
     """Entries by line and column; models go where that makes the grid narrower.
 
     Attributes:
-        corner: What the lines are: "model" or "cell".
+        corner: What the lines are: "model" or "data".
         columns: Headers.
         lines: A header and one entry a column, for each line.
     """
@@ -66,16 +66,16 @@ class Grid:
 
 
 def lay_out(table: Table, summaries: Sequence[Summary]) -> Grid:
-    """Arrange the summaries in the table's order; rows and cells without any are left out."""
-    found = {(table.row(item.row).name, table.cell(item.cell).name): item for item in summaries}
+    """Arrange the summaries in the table's order; rows and columns without any are left out."""
+    found = {(table.row(item.row).name, table.column(item.column).name): item for item in summaries}
     rows = [row for row in table.rows if any(row.name == name for name, _ in found)]
-    cells = [cell for cell in table.cells if any(cell.name == name for _, name in found)]
-    places = {cell.name: _places(item for item in summaries if item.cell == cell.name) for cell in cells}
-    by_row = [[_entry(found.get((row.name, cell.name)), places[cell.name]) for cell in cells] for row in rows]
-    models, names = [_header(row) for row in rows], [cell.name for cell in cells]
+    names = [column.name for column in table.columns if any(column.name == name for _, name in found)]
+    places = {name: _places(item for item in summaries if item.column == name) for name in names}
+    by_row = [[_entry(found.get((row.name, name)), places[name]) for name in names] for row in rows]
+    models = [_header(row) for row in rows]
     if len(models) < len(names):
-        by_cell = [list(column) for column in zip(*by_row, strict=True)]
-        return Grid(corner="cell", columns=models, lines=list(zip(names, by_cell, strict=True)))
+        by_column = [list(column) for column in zip(*by_row, strict=True)]
+        return Grid(corner="data", columns=models, lines=list(zip(names, by_column, strict=True)))
     return Grid(corner="model", columns=names, lines=list(zip(models, by_row, strict=True)))
 
 
@@ -136,7 +136,7 @@ def _tone(item: Summary) -> Tone:
 
 
 def _places(items: Iterable[Summary]) -> int:
-    """Decimals of a cell: as many as the paper prints there; without a published figure 1, or 3 if small."""
+    """Decimals of a column: as many as the paper prints; without a published figure 1, or 3 if small."""
     ours, paper = [], []
     for item in items:
         ours += [abs(item.mean)] if item.mean is not None else []

@@ -12,9 +12,9 @@ from gadc.report._markdown import markdown_tables
 _HEAD = """# Reproduction
 
 Generated from the stored runs in `results/` by `gadc report results --docs docs/reproduction.md`; a test
-checks that it matches them. Every run can be repeated alone (`gadc reproduce TABLE --rows R --cells C --runs
-N`) from the same random numbers. Its figure is the same but for rounding, which differs between processors
-and between versions of the code that sum in another order, and of which training can make more.
+checks that it matches them. Every run can be repeated alone (`gadc reproduce TABLE --rows R --columns C
+--runs N`) from the same random numbers. Its figure is the same but for rounding, which differs between
+processors and between versions of the code that sum in another order, and of which training can make more.
 """
 
 

@@ -165,8 +165,8 @@ def test_a_run_of_a_table_that_was_killed_goes_on(tmp_path, monkeypatch):
     monkeypatch.setenv("GADC_CACHE", str(tmp_path))
     monkeypatch.setattr(run_module, "_last", None)
     table = tiny_table()
-    row, cell = table.row("mlp"), table.cell("noisy")
-    expected = run_once(table, row, cell, 0)
+    row, column = table.row("mlp"), table.column("noisy")
+    expected = run_once(table, row, column, 0)
     save = checkpoints.Checkpoint.save
 
     def save_and_cut(self, *arguments):
@@ -175,11 +175,11 @@ def test_a_run_of_a_table_that_was_killed_goes_on(tmp_path, monkeypatch):
 
     monkeypatch.setattr(checkpoints.Checkpoint, "save", save_and_cut)
     with suppress(Cut):
-        run_once(table, row, cell, 0)
+        run_once(table, row, column, 0)
     [left] = (tmp_path / "runs").iterdir()
     assert persistence.read(left, checkpoints.KIND)[0]["figures"]["epoch"] == 0
     monkeypatch.setattr(checkpoints.Checkpoint, "save", save)
-    again = run_once(table, row, cell, 0)
+    again = run_once(table, row, column, 0)
     assert not left.exists()
     assert {key: again[key] for key in ("val", "test", "epoch")} == {
         key: expected[key] for key in ("val", "test", "epoch")
