@@ -10,9 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import uuid
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
+from gadc._base.files import write_bytes
 from gadc._version import __version__
 
 FORMAT_VERSION = 1
@@ -46,7 +45,7 @@ def write(path: str | os.PathLike[str], kind: str, settings: Mapping[str, Any], 
         "sha256": _checksum(kind, text, arrays),
         "settings": text,
     }
-    _replace(Path(path), to_bytes(arrays, metadata={_ENTRY: json.dumps(header)}))
+    write_bytes(path, to_bytes(arrays, metadata={_ENTRY: json.dumps(header)}))
 
 
 def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Arrays]:
@@ -91,19 +90,6 @@ def _checksum(kind: str, settings: str, arrays: Arrays) -> str:
         digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
-
-
-def _replace(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _plain(value: Any) -> Any:

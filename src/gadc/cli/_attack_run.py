@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.files import write_text
 from gadc._base.pairs import encode_pairs
 from gadc._base.validation import check_choice
 from gadc.cli._model_option import read_settings
 from gadc.cli._output import counting, say, working
-from gadc.datasets.tables._files import replacing
 from gadc.models._training.loop import accuracy
 from gadc.robustness.attacks import ATTACKS, Attack, Flips, Metattack, Rules, Scores, make_attack
 from gadc.robustness.attacks._metattack import flips_of
@@ -146,9 +146,7 @@ class AttackRequest:
         return found
 
     def _store(self, partial: Path, state: dict[str, Any]) -> None:
-        with replacing(partial) as temporary:
-            text = json.dumps({"request": self._fingerprint(), "state": state})
-            temporary.write_text(text, encoding="utf-8")
+        write_text(partial, json.dumps({"request": self._fingerprint(), "state": state}))
 
     def _fingerprint(self) -> dict[str, Any]:
         """What an interrupted attack must have in common with the one that goes on."""

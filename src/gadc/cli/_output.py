@@ -14,6 +14,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from gadc._base.files import replacing
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -122,8 +124,6 @@ def check_folder(path: Path, option: str = "--out") -> None:
 
 def write_table(frame: "pl.DataFrame", path: Path) -> None:
     """Write a table by its suffix; the file appears whole or not at all."""
-    from gadc.datasets.tables._files import replacing
-
     write: dict[str, Any] = {
         ".parquet": frame.write_parquet,
         ".csv": frame.write_csv,

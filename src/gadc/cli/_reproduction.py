@@ -20,6 +20,7 @@ from rich.progress import (
 )
 from rich.table import Table as RichTable
 
+from gadc._base.files import write_text
 from gadc.experiments._results import Result, put_aside, results_file
 from gadc.experiments._runner import Task, current_results, execute, plan
 from gadc.experiments._spec import Table, load_table, table_names
@@ -85,7 +86,7 @@ def report(folder: Path, out: Path | None, docs: Path | None) -> None:
     for path in write_report(summarized, out or folder / "report"):
         _stderr.print(f"Wrote {path}")
     if docs is not None:
-        docs.write_text(reproduction_page(summarized), encoding="utf-8")
+        write_text(docs, reproduction_page(summarized))
         _stderr.print(f"Wrote {docs}")
 
 

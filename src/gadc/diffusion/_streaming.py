@@ -22,6 +22,7 @@ import torch
 from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
+from gadc._base.files import move_into_place, write_text
 from gadc._base.validation import check_number
 from gadc.diffusion._diffuse import polynomial
 from gadc.operators import LinearOperator
@@ -69,11 +70,11 @@ def diffuse_on_disk(
         with torch.no_grad():
             result[:, start:stop] = _stored(polynomial(operator, columns, theta, rtol=rtol), x.dtype)
         result.flush()
-        _replace(note, {"signature": signature, "columns": stop})
+        write_text(note, json.dumps({"signature": signature, "columns": stop}))
         if progress is not None:
             progress(stop, d)
     del result  # closes the file
-    os.replace(unfinished, place)
+    move_into_place(unfinished, place)
     note.unlink(missing_ok=True)
     mapped: NDArray[Any] = np.load(place, mmap_mode="r", allow_pickle=False)
     return mapped
@@ -142,9 +143,3 @@ def _columns_done(note: Path, unfinished: Path, signature: list[Any]) -> int:
         return int(known["columns"]) if same else 0
     except (OSError, ValueError, KeyError, TypeError):
         return 0
-
-
-def _replace(path: Path, content: dict[str, Any]) -> None:
-    temporary = path.with_name(f"{path.name}.new")
-    temporary.write_text(json.dumps(content), encoding="utf-8")
-    os.replace(temporary, path)

@@ -17,9 +17,9 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.files import cache_folder
 from gadc._version import __version__
 from gadc.datasets import GENERATORS, load
-from gadc.datasets.named._sources import cache_folder
 from gadc.diffusion._normalization import NearZeroRowSumWarning
 from gadc.experiments._attacked import attacked_settings, under_attack
 from gadc.experiments._measures import MEASURES

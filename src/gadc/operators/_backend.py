@@ -11,17 +11,16 @@ import json
 import math
 import os
 import platform
-import tempfile
 import time
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-import platformdirs
 import torch
 from torch import Tensor
 
+from gadc._base.files import cache_folder, write_text
 from gadc.operators._pattern import SparsePattern
 from gadc.operators._torch import csr as torch_csr
 
@@ -69,10 +68,7 @@ def uses_numba(multiplications: int, *operands: Tensor) -> bool:
 
 def cache_file() -> Path:
     """Where measurements are remembered."""
-    return (
-        Path(os.environ.get("GADC_CACHE") or platformdirs.user_cache_dir("gadc")).expanduser()
-        / "kernels.json"
-    )
+    return cache_folder() / "kernels.json"
 
 
 def _checked(owner: str, name: str) -> str:
@@ -132,6 +128,4 @@ def _write(known: dict[str, str]) -> None:
     """Replace the file in one step; without a writable folder it is measured again in the next process."""
     with suppress(OSError):
         cache_file().parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=cache_file().parent, delete=False) as file:
-            json.dump(known, file, indent=2)
-        os.replace(file.name, cache_file())
+        write_text(cache_file(), json.dumps(known, indent=2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from gadc._base.files import write_bytes
 from gadc.experiments._spec import Table
 from gadc.experiments._summary import Summary
 from gadc.report import _html as html
@@ -51,5 +52,5 @@ def write_report(
     for name, content in files.items():
         path = out / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        write_bytes(path, content)
     return [out / name for name in files]

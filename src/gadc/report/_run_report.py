@@ -7,8 +7,8 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
+from gadc._base.files import write_text
 from gadc._version import __version__
 from gadc.report._html import fill_template, inline_svg
 from gadc.report._run_plots import AccuracyBars, Picture
@@ -96,11 +96,7 @@ class RunReport:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the page; it appears whole or not at all."""
-        from gadc.datasets.tables._files import replacing
-
-        page = self.html()
-        with replacing(path) as temporary:
-            Path(temporary).write_text(page, encoding="utf-8")
+        write_text(path, self.html())
 
 
 def made_with() -> dict[str, str]:

@@ -3,9 +3,10 @@ import zipfile
 
 import pytest
 
+from gadc._base.files import cache_folder
 from gadc.datasets import ChecksumError, DatasetNotFoundError
 from gadc.datasets.named._checksums import known
-from gadc.datasets.named._sources import Sources, cache_folder
+from gadc.datasets.named._sources import Sources
 from tests.helpers.fakes import TINY
 
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch_geometric.data import Data
 
+from gadc._base.files import replacing
 from gadc.datasets.tables._edges import clean_edges
-from gadc.datasets.tables._files import replacing
 from gadc.datasets.tables._report import TableError, TableReport
 from gadc.datasets.tables._table import guarded
 from gadc.datasets.tables._values import encode

@@ -12,6 +12,7 @@ from scipy import sparse
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.files import cache_folder
 from gadc._base.validation import check_choice
 from gadc.datasets.named._checksums import known
 from gadc.datasets.named._published_attacks import PublishedAttack
@@ -20,7 +21,7 @@ from gadc.datasets.named._readers.ogb import read_products
 from gadc.datasets.named._records import DatasetRecord
 from gadc.datasets.named._registry import record
 from gadc.datasets.named._roles import TEST, TRAIN, VAL
-from gadc.datasets.named._sources import Sources, cache_folder
+from gadc.datasets.named._sources import Sources
 from gadc.datasets.named._splits import choose_split
 from gadc.datasets.named._store import cached
 from gadc.datasets.synthetic import digits

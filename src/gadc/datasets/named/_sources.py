@@ -6,16 +6,10 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
-import platformdirs
-
+from gadc._base.files import cache_folder
 from gadc.datasets.named._checksums import check
 from gadc.datasets.named._errors import ChecksumError, DatasetNotFoundError
 from gadc.datasets.named._remote import download
-
-
-def cache_folder() -> Path:
-    """Folder of the user cache: GADC_CACHE, or where this system keeps caches."""
-    return Path(os.environ.get("GADC_CACHE") or platformdirs.user_cache_dir("gadc")).expanduser()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,8 +5,6 @@ is read back is compared with the manifest (sources, sizes, CRC-32); what does n
 """
 
 import json
-import os
-import shutil
 import warnings
 import zlib
 from collections.abc import Callable, Mapping
@@ -15,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock
 
+from gadc._base.files import replacing
 from gadc.datasets.named._raw_graph import Array
 
 FORMAT = 1
@@ -54,16 +53,13 @@ def _warn(folder: Path, error: OSError) -> None:
 
 
 def _write(folder: Path, sources: Mapping[str, str], arrays: Arrays) -> None:
-    unfinished = folder.with_name(f".{folder.name}.unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)  # of a process that was stopped here
-    unfinished.mkdir()
-    for name, array in arrays.items():
-        np.save(unfinished / f"{name}.npy", array, allow_pickle=False)
-    marks = {name: _mark(unfinished / f"{name}.npy") for name in arrays}
-    manifest = {"format": FORMAT, "sources": dict(sources), "arrays": marks}
-    (unfinished / "manifest.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
-    shutil.rmtree(folder, ignore_errors=True)
-    os.replace(unfinished, folder)
+    with replacing(folder) as unfinished:
+        unfinished.mkdir()
+        for name, array in arrays.items():
+            np.save(unfinished / f"{name}.npy", array, allow_pickle=False)
+        marks = {name: _mark(unfinished / f"{name}.npy") for name in arrays}
+        manifest = {"format": FORMAT, "sources": dict(sources), "arrays": marks}
+        (unfinished / "manifest.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
 
 def _read(folder: Path, sources: Mapping[str, str]) -> Arrays | None:

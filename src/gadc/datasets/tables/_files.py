@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -78,15 +77,3 @@ def _from_pandas(table: Any, role: str) -> pl.DataFrame:
         return pl.from_pandas(table)
     except ImportError as error:
         raise TableError(f"a pandas frame needs pyarrow to be converted ({error}).", file=role) from error
-
-
-@contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path beside `path` (same suffix) that takes its place when all went well."""
-    path = Path(path)
-    temporary = path.with_name(f".{os.getpid()}.{path.name}")
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -10,7 +10,7 @@ import polars as pl
 from torch_geometric.data import Data
 from torch_geometric.utils import is_undirected
 
-from gadc.datasets.tables._files import replacing
+from gadc._base.files import replacing
 
 
 def write_tables(data: Data, edges_path: str | os.PathLike[str], nodes_path: str | os.PathLike[str]) -> None:

@@ -11,7 +11,6 @@ import hashlib
 import io
 import json
 import os
-import uuid
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -23,6 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
+from gadc._base.files import write_bytes
 from gadc._base.pairs import encode_pairs, pair_ends, pair_numbers
 from gadc.datasets.named._raw_graph import undirected
 from gadc.datasets.named._readers.npz import read_adjacency, read_csr
@@ -88,13 +88,7 @@ def save_perturbation(path: str | os.PathLike[str], flips: Flips, manifest: Mapp
         manifest=np.array(text),
         sha256=np.array(_checksum(pairs, text)),
     )
-    temporary = Path(path).with_name(f".{Path(path).name}.{uuid.uuid4().hex}")
-    try:
-        temporary.write_bytes(content.getvalue())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    write_bytes(path, content.getvalue())
 
 
 def load_perturbation(path: str | os.PathLike[str], data: Data | None = None) -> tuple[Flips, dict[str, Any]]:

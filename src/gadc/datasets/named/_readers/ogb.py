@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from gadc._base.files import cache_folder
 from gadc.datasets.named._raw_graph import RawGraph
 from gadc.datasets.named._readers.npz import read_adjacency
 from gadc.datasets.named._roles import roles_from_indices
-from gadc.datasets.named._sources import Sources, cache_folder
+from gadc.datasets.named._sources import Sources
 
 
 def read_arxiv(adjacency: bytes, classes: bytes, role: bytes) -> RawGraph:

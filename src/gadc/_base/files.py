@@ -1,0 +1,123 @@
+"""Write files that appear whole or not at all, and find the cache folder of the user.
+
+A file is written under a temporary name in the folder of its target, synchronised with the disk and renamed.
+The temporary name holds the host and the process, `.{name}.{host}-{pid}-{random}.gadc-tmp`, so the next write
+of the same target can remove the temporary files that killed processes left behind.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import secrets
+import shutil
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import platformdirs
+
+PathLike = str | os.PathLike[str]
+
+SUFFIX = ".gadc-tmp"
+
+
+def cache_folder() -> Path:
+    """Return the cache folder of the user: `GADC_CACHE`, or the place where this system keeps caches."""
+    return Path(os.environ.get("GADC_CACHE") or platformdirs.user_cache_dir("gadc")).expanduser()
+
+
+@contextmanager
+def replacing(path: PathLike) -> Iterator[Path]:
+    """Yield a temporary path in the folder of `path`, and rename it to `path` when the block ends well.
+
+    The block creates a file or a folder at the temporary path. If it raises, the temporary is removed and
+    `path` keeps its content. Temporaries of processes that were killed are removed first.
+
+    Args:
+        path: The file or folder to replace; its parent folder must exist.
+    """
+    target = Path(path)
+    remove_stale(target)
+    temporary = target.with_name(f"{_prefix(target)}{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}")
+    try:
+        yield temporary
+        move_into_place(temporary, target)
+    finally:
+        _remove(temporary)
+
+
+def write_text(path: PathLike, text: str) -> None:
+    """Replace the content of a file by text in UTF-8; the file appears whole or not at all."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: PathLike, content: bytes) -> None:
+    """Replace the content of a file; the file appears whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def move_into_place(finished: Path, target: PathLike) -> None:
+    """Rename a finished file or folder to `target` once its content has reached the disk.
+
+    A folder that is in the place of a folder is removed just before, since only files are replaced in one
+    step; a process that is killed between the two leaves no folder rather than a mixed one.
+    """
+    if finished.is_dir():
+        for file in finished.rglob("*"):
+            if file.is_file():
+                _synchronize(file)
+        shutil.rmtree(target, ignore_errors=True)
+    else:
+        _synchronize(finished)
+    os.replace(finished, target)
+
+
+def remove_stale(path: PathLike) -> None:
+    """Remove the temporaries of `path` whose process, on this host, is no longer alive.
+
+    Temporaries of other hosts are kept, since a shared folder may hold files that are being written there.
+    """
+    target = Path(path)
+    name = re.compile(re.escape(_prefix(target)) + r"(\d+)-[0-9a-f]+" + re.escape(SUFFIX))
+    try:
+        entries = os.listdir(target.parent)
+    except OSError:  # writing into this folder will say what is wrong with it
+        return
+    for entry in entries:
+        found = name.fullmatch(entry)
+        if found and not _is_alive(int(found[1])):
+            _remove(target.with_name(entry))
+
+
+def _prefix(target: Path) -> str:
+    host = zlib.crc32(platform.node().encode())
+    return f".{target.name}.{host:08x}-"
+
+
+def _is_alive(process: int) -> bool:
+    if sys.platform == "win32":  # os.kill would end the process there instead of asking for it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):  # a process of another user, or a number no process can have
+        return True
+    return True
+
+
+def _synchronize(file: Path) -> None:
+    with file.open("r+b") as opened:
+        os.fsync(opened.fileno())
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
