@@ -13,14 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from torch_geometric.data import Data
 from torch_geometric.utils import to_scipy_sparse_matrix
 
 from gadc.datasets import csbm, from_tables
 from gadc.estimators import GADCClassifier, GADCTransformer
-from gadc.robustness.edges._calibration import calibrated_suspicion
-from gadc.robustness.edges._effects import edge_effects
-from gadc.robustness.edges._scores import undirected_pairs
+from gadc.robustness import suspicious_edges
+from gadc.robustness.edges import undirected_pairs
 from gadc.transforms._corruption import EdgeAddition
 
 TRADES = ("baker", "smith", "tailor", "weaver")
@@ -37,24 +35,6 @@ def make_up_tables(folder: Path) -> tuple[Path, Path]:
     u, v = undirected_pairs(people.edge_index, 300).numpy()
     pl.DataFrame({"source": names[u], "target": names[v]}).write_csv(folder / "edges.csv")
     return folder / "edges.csv", folder / "nodes.csv"
-
-
-def suspicious_edges(data: Data, model: GADCClassifier, first: int = 50) -> pl.DataFrame:
-    """The edges that are likeliest false, and what removing each would do to the predictions at its ends."""
-    judged = calibrated_suspicion(data.x, data.edge_index)
-    order = judged.scores.argsort(descending=True)[:first]
-    pairs = undirected_pairs(data.edge_index, data.num_nodes)[:, order]
-    effects = edge_effects(model, data.x, data.edge_index, data.edge_weight, pairs)
-    ids = np.array(data.node_ids)
-    return pl.DataFrame(
-        {
-            "source": ids[pairs[0]],
-            "target": ids[pairs[1]],
-            "probability": judged.probability[order].numpy(),
-            "effect_source": effects[0].numpy(),
-            "effect_target": effects[1].numpy(),
-        }
-    )
 
 
 def main() -> None:
@@ -85,7 +65,7 @@ def main() -> None:
 
     denoised = GADCTransformer(graph).set_output(transform="polars").fit_transform(features)
     answers["features"] = ids.hstack(denoised)
-    answers["suspicious"] = suspicious_edges(data, model)
+    answers["suspicious"] = suspicious_edges(data, model, num_effects=50)
     for name, table in answers.items():
         table.write_csv(given.out / f"{name}.csv")
         print(f"{given.out / name}.csv", table.head(5), sep="\n")

@@ -13,7 +13,8 @@ from torch_geometric.data import Data
 from gadc.datasets import changed_edges
 from gadc.models._training.loop import Trained
 from gadc.report._run_plots import CosineHistogram, FeatureMap, Floats, TrainingCurve
-from gadc.robustness.edges._scores import EdgeView, suspicion
+from gadc.robustness.edges import edge_scores
+from gadc.robustness.edges._scores import EdgeView
 
 _MAX_EDGES = 200_000  # above, edges are drawn and scored by their bare cosine, which needs no neighbours
 _MAX_NODES = 600  # points of a map
@@ -37,7 +38,7 @@ def edge_cosines(data: Data, *, seed: int = 0) -> CosineHistogram | None:
     false = _known_false(data, pairs)
     count = round(_SHARE * pairs.shape[1]) if false is None else int(false.sum())
     distrusted = np.zeros(pairs.shape[1], dtype=bool)
-    least = suspicion(data.x, edges, score=scoring).argsort(descending=True, stable=True)[:count]
+    least = edge_scores(data.x, edges, score=scoring).argsort(descending=True, stable=True)[:count]
     distrusted[least.numpy()] = True
     which = "a tenth of all"
     if false is not None:

@@ -1,1 +1,5 @@
-"""Attacks, the audit of a model, and edges not to trust."""
+"""Robustness of node classifiers: suspicious edges."""
+
+from gadc.robustness.edges import suspicious_edges
+
+__all__ = ["suspicious_edges"]

@@ -5,8 +5,7 @@ import pytest
 import torch
 
 from gadc.datasets import changed_edges, csbm
-from gadc.robustness.edges._calibration import calibrated_suspicion
-from gadc.robustness.edges._scores import SCORES, suspicion, undirected_pairs
+from gadc.robustness.edges import SCORES, calibrate_scores, edge_scores, undirected_pairs
 from gadc.transforms._corruption import EdgeAddition
 
 CLEAN = csbm(400, num_classes=10, num_features=12, mean_degree=8.0, homophily=1.0, signal=6.0, seed=0)
@@ -22,7 +21,7 @@ def _attacked(rate):
 @pytest.mark.parametrize("rate", [0.1, 0.5])
 def test_as_many_are_expected_as_there_are(rate):
     data, false = _attacked(rate)
-    found = calibrated_suspicion(data.x, data.edge_index)
+    found = calibrate_scores(data.x, data.edge_index)
     share = float(false.double().mean())
     assert share - 0.03 <= found.share <= share + 0.06  # a bound, with room for chance
     chances = found.probability.numpy()
@@ -32,14 +31,14 @@ def test_as_many_are_expected_as_there_are(rate):
 
 
 def test_a_clean_graph_has_few():
-    assert calibrated_suspicion(CLEAN.x, CLEAN.edge_index).share < 0.05
+    assert calibrate_scores(CLEAN.x, CLEAN.edge_index).share < 0.05
 
 
 @pytest.mark.parametrize("score", SCORES)
 def test_probabilities_follow_the_scores(score):
     data, _ = _attacked(0.2)
-    found = calibrated_suspicion(data.x, data.edge_index, score=score)
-    assert torch.equal(found.scores, suspicion(data.x, data.edge_index, score=score))
+    found = calibrate_scores(data.x, data.edge_index, score=score)
+    assert torch.equal(found.scores, edge_scores(data.x, data.edge_index, score=score))
     assert ((found.probability >= 0) & (found.probability <= 1)).all()
     ordered = found.probability[found.scores.argsort()]
     assert (ordered.diff() >= 0).all()
@@ -48,7 +47,7 @@ def test_probabilities_follow_the_scores(score):
 
 def test_the_seed_decides():
     data, _ = _attacked(0.2)
-    one, same, other = (calibrated_suspicion(data.x, data.edge_index, seed=seed) for seed in (0, 0, 1))
+    one, same, other = (calibrate_scores(data.x, data.edge_index, seed=seed) for seed in (0, 0, 1))
     assert torch.equal(one.probability, same.probability)
     assert not torch.equal(one.probability, other.probability)
 
@@ -56,6 +55,6 @@ def test_the_seed_decides():
 @pytest.mark.parametrize("edges", [[], [(0, 1)], [(0, 1), (0, 2), (1, 2)]])
 def test_tiny_graphs(edges):
     edge_index = torch.tensor(edges, dtype=torch.int64).reshape(-1, 2).T
-    found = calibrated_suspicion(torch.eye(3), edge_index)
+    found = calibrate_scores(torch.eye(3), edge_index)
     assert found.probability.shape == (len(edges),)
     assert ((found.probability >= 0) & (found.probability <= 1)).all()

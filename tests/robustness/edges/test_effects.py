@@ -6,8 +6,9 @@ import torch
 from scipy import sparse
 
 from gadc.datasets import csbm
+from gadc.diffusion._transitions import VARIANTS
 from gadc.estimators import GADCClassifier
-from gadc.robustness.edges._effects import edge_effects
+from gadc.robustness.edges import edge_effects
 
 DATA = csbm(num_nodes=80, num_features=6, mean_degree=5.0, seed=0)
 SHORT = {"lam": 0.5, "num_steps": 3, "eps": 0.3, "epochs": 20, "random_state": 0}
@@ -45,7 +46,7 @@ def _by_hand(model, pairs, weight=None):
 PAIRS = DATA.edge_index[:, ::60]
 
 
-@pytest.mark.parametrize("variant", ["plain", "I", "II", "III", "IV"])
+@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("weight", [None, _weights()], ids=["unweighted", "weighted"])
 def test_one_variant(variant, weight):
     model = _fitted(weight, variant=variant)

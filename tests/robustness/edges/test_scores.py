@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gadc.diffusion._diffuse import diffuse
-from gadc.robustness.edges._scores import SCORES, detection, suspicion, undirected_pairs
+from gadc.robustness.edges import SCORES, detection_quality, edge_scores, undirected_pairs
 
 
 @st.composite
@@ -55,14 +55,14 @@ def test_scores_keep_to_their_definitions(graph):
 
     expected = {
         "cosine": [1 - cosine(x[u], x[v]) for u, v in pairs],
-        "centred": [1 - cosine(x[u] - x.mean(0), x[v] - x.mean(0)) for u, v in pairs],
+        "centered": [1 - cosine(x[u] - x.mean(0), x[v] - x.mean(0)) for u, v in pairs],
         "denoised": [1 - cosine(smooth[u], smooth[v]) for u, v in pairs],
-        "neighbours": [1 - (beside(u, v) + beside(v, u)) / 2 for u, v in pairs],
+        "neighbors": [1 - (beside(u, v) + beside(v, u)) / 2 for u, v in pairs],
         "common": [1 / (1 + len(around[u] & around[v])) for u, v in pairs],
     }
     for name, values in expected.items():
-        np.testing.assert_allclose(suspicion(x, edge_index, score=name).numpy(), values, atol=1e-6)
-    combined = suspicion(x, edge_index)
+        np.testing.assert_allclose(edge_scores(x, edge_index, score=name).numpy(), values, atol=1e-6)
+    combined = edge_scores(x, edge_index)
     assert combined.shape == (len(pairs),)
     assert ((combined > 0) & (combined <= 1)).all()
 
@@ -72,7 +72,9 @@ def test_order_and_direction_of_the_list_do_not_matter(graph):
     x, edge_index = graph
     mirrored = torch.cat([edge_index.flip(0), edge_index.flip(1)], 1)
     for score in SCORES:
-        torch.testing.assert_close(suspicion(x, edge_index, score=score), suspicion(x, mirrored, score=score))
+        torch.testing.assert_close(
+            edge_scores(x, edge_index, score=score), edge_scores(x, mirrored, score=score)
+        )
 
 
 def test_an_edge_between_two_cliques_is_the_least_trusted():
@@ -82,20 +84,21 @@ def test_an_edge_between_two_cliques_is_the_least_trusted():
     edge_index = torch.tensor([*left, *right, (0, 5)]).T
     pairs = undirected_pairs(edge_index, 10).T.tolist()
     for score in SCORES:
-        assert pairs[int(suspicion(x, edge_index, score=score).argmax())] == [0, 5]
+        assert pairs[int(edge_scores(x, edge_index, score=score).argmax())] == [0, 5]
 
 
 def test_detection_of_a_perfect_a_blind_and_a_reversed_score():
     changed = torch.tensor([True, False, False, True])
-    perfect = detection(changed.double(), changed)
+    perfect = detection_quality(changed.double(), changed)
     assert perfect == {"precision_at_k": 1.0, "roc_auc": 1.0, "pr_auc": 1.0}
-    assert detection(torch.zeros(4), changed)["precision_at_k"] == 0.5  # of ties, the share that is right
-    assert detection(-changed.double(), changed)["roc_auc"] == 0.0
+    blind = detection_quality(torch.zeros(4), changed)
+    assert blind["precision_at_k"] == 0.5  # the expected share over the order of ties
+    assert detection_quality(-changed.double(), changed)["roc_auc"] == 0.0
 
 
 def test_errors():
     x, edge_index = torch.ones(2, 1), torch.tensor([[0], [1]])
-    with pytest.raises(ValueError, match=r"suspicion: score must be one of 'combined'.*'gut'"):
-        suspicion(x, edge_index, score="gut")
-    with pytest.raises(ValueError, match="got 0 changed of 2"):
-        detection(torch.zeros(2), torch.zeros(2, dtype=torch.bool))
+    with pytest.raises(ValueError, match=r"edge_scores: score must be one of 'combined'.*'gut'"):
+        edge_scores(x, edge_index, score="gut")
+    with pytest.raises(ValueError, match="got 0 false of 2"):
+        detection_quality(torch.zeros(2), torch.zeros(2, dtype=torch.bool))

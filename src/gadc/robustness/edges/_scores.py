@@ -1,16 +1,16 @@
-"""Which edges not to trust: scores of the edges of a graph, high for edges that look added by someone.
+"""Scores of the edges of a graph, high for edges that look false.
 
-Attacks on graphs mostly add edges, and between nodes that have little in common. Each score looks for
+Attacks on graphs mostly add edges, and mostly between nodes that have little in common. Each score looks for
 something that the two ends u, v could have in common:
 
     cosine       1 - cos(x_u, x_v)
-    centred      the same of x - mean(x): a word that everybody uses is nothing in common
-    denoised     the same of features diffused a little (plain, λ = 2, K = 4)
-    neighbours   1 - the mean cosine of u with the other neighbours of v, and of v with those of u
-    common       1 / (1 + number of common neighbours)
+    centered     the same for x - mean(x): a word that every node has says nothing about two of them
+    denoised     the same for features after a short diffusion (plain, λ = 2, K = 4)
+    neighbors    1 - the mean cosine of u with the other neighbors of v, and of v with those of u
+    common       1 / (1 + number of common neighbors)
     combined     mean rank among all edges in the last four, between 0 and 1
 
-Weights of edges play no part. A score ranks; it is no probability.
+Edge weights play no part. A score ranks edges; it is not a probability.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from gadc.operators import LinearOperator
 from gadc.operators._pattern import SparsePattern
 from gadc.operators._products import sddmm
 
-_SLAB = 4096  # rows of A² formed at a time
+_SLAB = 4096  # rows of A² computed at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +50,9 @@ class EdgeView:
 
     @classmethod
     def of(cls, x: Tensor, edge_index: Tensor) -> EdgeView:
-        """The view of a graph; repeated edges count once, loops not at all."""
-        x = check_features("suspicion", x)
-        return cls(x, adjacency(edge_index, None, x.shape[0], dtype=x.dtype, owner="suspicion"))
+        """Make the view of a graph; repeated edges count once, self-loops are left out."""
+        x = check_features("edge_scores", x)
+        return cls(x, adjacency(edge_index, None, x.shape[0], dtype=x.dtype, owner="edge_scores"))
 
     @cached_property
     def pattern(self) -> SparsePattern:
@@ -68,45 +68,78 @@ class EdgeView:
         return torch.stack([self.pattern.rows.long(), self.pattern.cols.long()])
 
     def cosines(self, x: Tensor) -> Tensor:
-        """Cosine of the ends of each edge; 0 for a zero row."""
+        """Cosine of the features of the ends of each edge; 0 for a zero row."""
         directions = torch.nn.functional.normalize(x, dim=1)
         return sddmm(self.pattern, directions, directions)
 
 
 def undirected_pairs(edge_index: Tensor, num_nodes: int) -> Tensor:
-    """The edges that `suspicion` scores, in its order: each pair u < v once, shape (2, m)."""
+    """List each undirected edge once as a pair u < v, in the order of `edge_scores`.
+
+    Args:
+        edge_index: Edges, shape (2, any number), in any order and direction.
+        num_nodes: Number of nodes n.
+
+    Returns:
+        Pairs, shape (2, m).
+
+    Examples:
+        >>> import torch
+        >>> undirected_pairs(torch.tensor([[1, 0, 2], [0, 1, 1]]), 3)
+        tensor([[0, 1],
+                [1, 2]])
+    """
     return EdgeView(torch.empty(num_nodes, 0), adjacency(edge_index, None, num_nodes)).pairs
 
 
-def suspicion(x: Tensor, edge_index: Tensor, *, score: str = "combined") -> Tensor:
-    """A score for each undirected edge, in the order of `undirected_pairs`: the higher, the less trusted.
+def edge_scores(x: Tensor, edge_index: Tensor, *, score: str = "combined") -> Tensor:
+    """Score each undirected edge: the higher, the less it can be trusted.
 
     Args:
-        x: Node features X, shape (n, d).
-        edge_index: Edges, shape (2, m), in any order and direction.
-        score: One of `SCORES`.
+        x: Node features X.
+        edge_index: Edges, in any order and direction.
+        score: Name of the score in `SCORES`, "combined" by default.
+
+    Shapes:
+        x (n, d), edge_index (2, any number); the result has one entry per undirected edge, in the order of
+        `undirected_pairs`.
+
+    Examples:
+        >>> import torch
+        >>> x = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+        >>> edge_scores(x, torch.tensor([[0, 1], [1, 2]]), score="cosine")
+        tensor([0., 1.])
     """
-    check_choice("suspicion", score, "score", tuple(SCORES))
+    check_choice("edge_scores", score, "score", tuple(SCORES))
     with torch.no_grad():
         return SCORES[score](EdgeView.of(x, edge_index))
 
 
-def detection(scores: Tensor, changed: Tensor) -> dict[str, float]:
-    """How well scores find the edges that are known to be changed.
+def detection_quality(scores: Tensor, is_false: Tensor) -> dict[str, float]:
+    """Measure how well scores find the edges that are known to be false.
 
     Args:
-        scores: One an edge.
-        changed: Whether each edge was changed; there must be edges of both kinds.
+        scores: One score per edge.
+        is_false: Whether each edge is false; there must be edges of both kinds.
+
+    Shapes:
+        scores (m,), is_false (m,).
 
     Returns:
-        `precision_at_k` with k the number of changed edges (expected over the order of ties), `roc_auc` and
-        `pr_auc` (average precision).
+        `precision_at_k`, where k is the number of false edges (the expected value over the order of ties),
+        `roc_auc` and `pr_auc` (average precision).
+
+    Examples:
+        >>> import torch
+        >>> quality = detection_quality(torch.tensor([0.9, 0.2, 0.4]), torch.tensor([True, False, False]))
+        >>> quality["precision_at_k"], quality["roc_auc"]
+        (1.0, 1.0)
     """
-    s, truth = scores.double().numpy(), changed.numpy().astype(bool)
+    s, truth = scores.double().numpy(), is_false.numpy().astype(bool)
     k = int(truth.sum())
     if not 0 < k < len(truth):
         raise ValueError(
-            f"detection: some edges must be changed and some not, got {k} changed of {len(truth)}."
+            f"detection_quality: some edges must be false and some right, got {k} false of {len(truth)}."
         )
     threshold = np.sort(s)[-k]
     above, tied = s > threshold, s == threshold
@@ -122,7 +155,7 @@ def _cosine(view: EdgeView) -> Tensor:
     return 1 - view.cosines(view.x)
 
 
-def _centred(view: EdgeView) -> Tensor:
+def _centered(view: EdgeView) -> Tensor:
     return 1 - view.cosines(view.x - view.x.mean(0))
 
 
@@ -130,8 +163,8 @@ def _denoised(view: EdgeView) -> Tensor:
     return 1 - view.cosines(diffuse(view.x, view.pairs, variant="plain", lam=2.0, num_steps=4))
 
 
-def _neighbours(view: EdgeView) -> Tensor:
-    """An end without other neighbours has nothing that speaks for the edge, so its mean counts as 0."""
+def _neighbors(view: EdgeView) -> Tensor:
+    # An end without other neighbors has nothing that speaks for the edge, so its mean counts as 0.
     directions = torch.nn.functional.normalize(view.x, dim=1)
     sums = view.graph @ directions
     own = directions.square().sum(1)  # 1, or 0 for a zero row
@@ -159,8 +192,8 @@ def _common(view: EdgeView) -> Tensor:
 
 
 def _combined(view: EdgeView) -> Tensor:
-    parts = (_centred, _denoised, _neighbours, _common)
-    # Rounded, so that ties do not hang on the order in which some machine sums.
+    parts = (_centered, _denoised, _neighbors, _common)
+    # Rounded, so that ties do not depend on the order in which a machine adds numbers.
     ranks = [rankdata(part(view).double().numpy().round(6)) for part in parts]
     return torch.from_numpy(np.mean(ranks, axis=0) / max(len(ranks[0]), 1))
 
@@ -168,8 +201,8 @@ def _combined(view: EdgeView) -> Tensor:
 SCORES: dict[str, Callable[[EdgeView], Tensor]] = {
     "combined": _combined,
     "denoised": _denoised,
-    "neighbours": _neighbours,
-    "centred": _centred,
+    "neighbors": _neighbors,
+    "centered": _centered,
     "cosine": _cosine,
     "common": _common,
 }

@@ -1,0 +1,171 @@
+"""The edges of a graph as a table, the least trusted first: the Python equivalent of `gadc edges`."""
+
+from __future__ import annotations
+
+import polars as pl
+import torch
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gadc._base.pairs import pair_numbers
+from gadc._base.validation import check_count
+from gadc.datasets import changed_edges
+from gadc.diffusion._graph import adjacency
+from gadc.estimators import GADCClassifier
+from gadc.robustness.edges._calibration import calibrate_scores
+from gadc.robustness.edges._effects import edge_effects
+from gadc.robustness.edges._scores import EdgeView
+
+_OWN_COLUMNS = (
+    "rank",
+    "cosine",
+    "weight_before",
+    "weight_after",
+    "score",
+    "probability",
+    "effect_source",
+    "effect_target",
+    "known_false",
+)
+
+
+def suspicious_edges(
+    data: Data,
+    model: GADCClassifier | None = None,
+    *,
+    score: str = "combined",
+    num_effects: int = 100,
+    known_false: Tensor | None = None,
+    seed: int = 0,
+) -> pl.DataFrame:
+    """Rank the undirected edges of a graph by how little they can be trusted, the most suspicious first.
+
+    All scores take an edge between similar nodes to be right, so on a heterophilic graph they distrust the
+    wrong edges. An attacker who knows the score can avoid it.
+
+    Args:
+        data: A graph with features `x` and edges `edge_index`, in any order and direction; repeated edges
+            count once, self-loops are left out. Optional: `edge_weight`, `node_ids` (one id per node, the
+            node number by default), `feature_names`, `clean_edge_index` (the graph before an attack).
+        model: A fitted classifier, of any variant, that shows what removing an edge does to its predictions;
+            without one (the default) the table has no effects.
+        score: How edges are ranked: "combined" (default), "denoised", "neighbors", "centered", "cosine" or
+            "common"; see `gadc.robustness.edges.SCORES`.
+        num_effects: Number of first edges whose effect is computed, 100 by default.
+        known_false: Edges known to be false, in either direction. By default the edges that
+            `clean_edge_index` lacks, if the graph has such a list.
+        seed: Seed of the false edges that are planted to calibrate the score, 0 by default.
+
+    Shapes:
+        data.x (n, d), data.edge_index (2, m), data.edge_weight (m,), known_false (2, k).
+
+    Returns:
+        A table with one row per undirected edge, by falling score, and these columns:
+
+        - `rank`: 1 for the least trusted edge.
+        - `source`, `target`: Ids of the two ends, under the column names of the user's edge table if the
+          graph was read from one (`data.table_report`).
+        - `cosine`: Cosine of the features of the two ends.
+        - `weight_before`, `weight_after`: Weight of the edge in A and in the transition matrix of GADC (IV).
+        - `score`: High for an edge that looks false; its unit depends on `score`.
+        - `probability`: Probability that the edge is false, if false edges look like random ones.
+        - `effect_source`, `effect_target` (with a model): Change of the probability of the predicted class
+          at each end if this edge alone were removed, null after the first `num_effects` edges. Above 0 the
+          edge speaks against the prediction.
+        - `known_false` (if known): Whether the edge is known to be false.
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.robustness import suspicious_edges
+        >>> from gadc.transforms._corruption import EdgeAddition
+        >>> clean = csbm(100, num_classes=4, homophily=1.0, signal=6.0, seed=0)
+        >>> data = EdgeAddition(rate=0.2, seed=0)(clean)
+        >>> table = suspicious_edges(data)
+        >>> table.columns[:4]
+        ['rank', 'source', 'target', 'cosine']
+        >>> table.head(10)["known_false"].sum()
+        10
+    """
+    if data.x is None:
+        raise ValueError("suspicious_edges: data must have features x, got None.")
+    if model is not None:
+        check_is_fitted(model)
+    check_count("suspicious_edges", num_effects, "num_effects")
+    view = EdgeView.of(data.x, data.edge_index)
+    calibrated = calibrate_scores(view.x, data.edge_index, score=score, seed=seed)
+    order = calibrated.scores.argsort(descending=True, stable=True)
+    pairs, cosine = view.pairs[:, order], view.cosines(view.x)[order]
+    weight = _weights(data, view)[order]
+    ids = pl.Series(data.get("node_ids") or range(len(view.x)))
+    columns = {
+        **{name: ids.gather(ends.numpy()) for name, ends in zip(_end_names(data), pairs, strict=True)},
+        "cosine": cosine.numpy(),
+        "weight_before": weight.numpy(),
+        "weight_after": (weight * cosine).numpy(),
+        "score": calibrated.scores[order].numpy(),
+        "probability": calibrated.probability[order].numpy(),
+    }
+    if model is not None and num_effects:
+        columns |= _effects(data, model, pairs, num_effects)
+    is_false = _known_false(data, pairs, known_false)
+    if is_false is not None:
+        columns["known_false"] = is_false.numpy()
+    return pl.DataFrame(columns).with_row_index("rank", offset=1)
+
+
+def _weights(data: Data, view: EdgeView) -> Tensor:
+    """Weight of each pair of the view in A."""
+    graph = adjacency(data.edge_index, data.get("edge_weight"), len(view.x), dtype=view.x.dtype)
+    n, pattern = len(view.x), graph.pattern
+    place = torch.searchsorted(pattern.rows.long() * n + pattern.cols, view.pairs[0] * n + view.pairs[1])
+    return graph.values[place]
+
+
+def _effects(data: Data, model: GADCClassifier, pairs: Tensor, count: int) -> dict[str, pl.Series]:
+    """Effects of the first pairs at either end; the rest of both columns is null."""
+    first = pairs[:, :count]
+    x = _matched_features(data, model)
+    # Rounded because the remaining digits are the rounding error of single precision.
+    changes = edge_effects(model, x, data.edge_index, data.get("edge_weight"), first).round(decimals=6)
+    rest = [None] * (pairs.shape[1] - first.shape[1])
+    named = zip(("effect_source", "effect_target"), changes.tolist(), strict=True)
+    return {name: pl.Series(name, [*effects, *rest], dtype=pl.Float64) for name, effects in named}
+
+
+def _matched_features(data: Data, model: GADCClassifier) -> Tensor:
+    """The features in the model's order of columns, matched by name where both have names."""
+    expected, names = getattr(model, "feature_names_in_", None), data.get("feature_names")
+    x: Tensor = data.x
+    if expected is not None and names:
+        different = sorted(set(expected) ^ set(names))
+        if different:
+            raise ValueError(
+                "suspicious_edges: data must have the same features as the model, "
+                f"but only one of them has {', '.join(map(repr, different[:5]))}."
+            )
+        return x[:, [names.index(name) for name in expected]]
+    if x.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"suspicious_edges: data must have the {model.n_features_in_} features of the model, "
+            f"got {x.shape[1]}."
+        )
+    return x
+
+
+def _known_false(data: Data, pairs: Tensor, given: Tensor | None) -> Tensor | None:
+    """Whether each pair is known to be false; None if nothing is known."""
+    if given is None:
+        given = changed_edges(data)[0] if "clean_edge_index" in data else None
+        if given is None or not given.shape[1]:
+            return None
+    u, v = given.sort(dim=0).values
+    return torch.isin(pair_numbers(*pairs), pair_numbers(u, v)[u < v])
+
+
+def _end_names(data: Data) -> tuple[str, str]:
+    """Names of the columns with the two ends: the user's own, unless another column has that name."""
+    report = data.get("table_report")
+    columns = {} if report is None else report.columns
+    names = columns.get("source", "source"), columns.get("target", "target")
+    return ("source", "target") if set(names) & set(_OWN_COLUMNS) else names
