@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 
 import gadc
 from gadc.datasets import load
-from gadc.diffusion._normalization import NearZeroRowSumWarning, normalize_rows
+from gadc.diffusion import NearZeroRowSumWarning, normalize_rows
 from gadc.models._training.loop import Training
 from gadc.transforms._corruption import corruption
 

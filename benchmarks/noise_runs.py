@@ -23,8 +23,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch_geometric.data import Data
 
-from gadc.diffusion._normalization import normalize_rows
-from gadc.diffusion._transitions import Plain
+from gadc.diffusion import Plain, normalize_rows
 from gadc.experiments._run import prepare
 from gadc.experiments._spec import load_table
 from gadc.models import make_model

@@ -35,11 +35,10 @@ ROWS: tuple[Row, ...] = (
     speed_rows.growth,
     noise_rows.second_variant,
     noise_rows.linear_heads,
-    speed_rows.node_order,
     speed_rows.all_pairs,
     speed_rows.first_call,
 )
-LARGE = {"one_product", "third_variant", "plain_diffusion", "node_order"}  # rows that need the large graph
+LARGE = {"one_product", "third_variant", "plain_diffusion"}  # rows that need the large graph
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from torch_geometric.utils import spmm as pyg_spmm
 
 import gadc
 from gadc.datasets.synthetic._power_law import power_law
-from gadc.operators import LinearOperator
+from gadc.operators import LinearOperator, Step
 from gadc.operators._pattern import SparsePattern
 from gadc.operators._torch import csr as torch_csr
 from gadc.operators._torch import dense_blocks
@@ -34,7 +34,7 @@ def one_product(setup: Setup) -> list[Line]:
     T = gadc.transition(x, edge_index, variant="plain")
     del edge_index
     out = T.apply(x)
-    ours = seconds(lambda: T.apply(x, out=out), setup.repeats)
+    ours = seconds(lambda: T.apply(x, Step(out=out)), setup.repeats)
     matrix = torch_matrix(T)
     same = sparse.csr_array(
         (T.values.numpy(), T.pattern.cols.numpy(), T.pattern.row_ptr.numpy()), shape=T.shape
@@ -88,7 +88,7 @@ def third_variant(setup: Setup) -> list[Line]:
 def _third_variant(setup: Setup) -> tuple[float, float]:
     x, edge_index = large_graph(setup)
     _warm_up()
-    settings = {"variant": "III", "lam": LAM, "num_steps": STEPS, "rtol": RTOL, "order": "cluster"}
+    settings = {"variant": "III", "lam": LAM, "num_steps": STEPS, "rtol": RTOL}
     return once(lambda: gadc.diffuse(x, edge_index, **settings))[0], peak_gigabytes()
 
 
@@ -252,38 +252,6 @@ class _Watch:
         return self._peak
 
 
-def node_order(setup: Setup) -> list[Line]:
-    """A product in the given order against the same in cluster order."""
-    from gadc.diffusion._diffuse import _clustered
-
-    lines = []
-    for name in ("pubmed", "coauthor-cs", "large"):
-        try:
-            x, edge_index = large_graph(setup) if name == "large" else _named(name)
-        except Exception as error:  # the data set is absent
-            print(f"{name} left out: {error}")
-            continue
-        T = gadc.transition(x, edge_index, variant="plain")
-        del edge_index
-        first, out = T.apply(x), T.apply(x)
-        given = seconds(lambda T=T, first=first, out=out: T.apply(first, out=out), setup.repeats)
-        once(lambda T=T: _clustered(T))
-        spent, (inner, places) = once(lambda T=T: _clustered(T))
-        first = first[places]
-        clustered = seconds(lambda T=inner, first=first, out=out: T.apply(first, out=out), setup.repeats)
-        facts = {"seconds to find and apply the order": spent}
-        lines.append(
-            Line(
-                work=f"product in cluster order, {name}",
-                against="given order",
-                ours=clustered,
-                theirs=given,
-                facts=facts,
-            )
-        )
-    return lines
-
-
 def all_pairs(setup: Setup) -> list[Line]:
     """A complete pattern, as in attacks that relax over all pairs of Cora."""
     n, lines = 2485, []
@@ -333,5 +301,5 @@ def _warm_up() -> None:
     """Compile or load the kernels, which is measured by itself."""
     small = power_law(300, 6, num_features=100, seed=0)
     with gadc.operators._backend.use_backend("numba"):
-        gadc.diffuse(small.x, small.edge_index, variant="III", num_steps=4, rtol=1e-2, order="cluster")
+        gadc.diffuse(small.x, small.edge_index, variant="III", num_steps=4, rtol=1e-2)
         gadc.diffuse(small.x, small.edge_index, variant="III", num_steps=4)

@@ -4,37 +4,33 @@ The flow: edges and features -> `transition` T -> `diffuse` F = S X -> a linear 
 """
 
 from gadc._version import __version__
-from gadc.diffusion._denoising import (
+from gadc.diffusion import (
     AGSDSolution,
+    DivergentSeriesWarning,
+    Estimate,
     NotConvergedWarning,
     agsd_objective,
-    gsd_objective,
-    minimize_agsd,
-    worst_perturbation,
-)
-from gadc.diffusion._diffuse import (
-    DivergentSeriesWarning,
     appnp,
-    diffuse,
-    heat,
-    neumann,
-    polynomial,
-    ppr,
-    sgc,
-    ssgc,
-)
-from gadc.diffusion._streaming import diffuse_on_disk
-from gadc.diffusion._theory import (
-    Estimate,
     connectivity_factor,
+    diffuse,
+    diffuse_on_disk,
     entrywise_noise_bound,
     expected_noise_energy,
+    gsd_objective,
+    heat,
+    minimize_agsd,
+    neumann,
     noise_gain,
+    polynomial,
+    ppr,
     printed_frobenius_bound,
     row_sums,
+    sgc,
+    ssgc,
     total_weight,
+    transition,
+    worst_perturbation,
 )
-from gadc.diffusion._transitions import transition
 from gadc.operators import LinearOperator
 
 __all__ = [

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gadc.datasets import from_tables
-from gadc.diffusion._diffuse import diffuse
+from gadc.diffusion import diffuse
 
 READERS = {".parquet": pl.read_parquet, ".csv": pl.read_csv, ".feather": pl.read_ipc}
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from gadc.cli._inspection import memory
-from gadc.diffusion._transitions import VARIANTS
+from gadc.diffusion import VARIANTS
 from gadc.models.auto._facts import edge_contrast, noise_level
 
 

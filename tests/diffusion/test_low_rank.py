@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gadc.diffusion._diffuse import diffuse
+from gadc.diffusion import diffuse
 from gadc.diffusion._graph import adjacency
 from gadc.diffusion._low_rank import leading_eigenpairs
 from gadc.transforms.purification import LowRank

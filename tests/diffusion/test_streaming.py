@@ -5,8 +5,7 @@ import pytest
 import torch
 
 from gadc import transition
-from gadc.diffusion._diffuse import neumann, polynomial
-from gadc.diffusion._streaming import diffuse_on_disk
+from gadc.diffusion import diffuse_on_disk, neumann, polynomial
 from tests.helpers.graphs import random_graph
 
 THETA = neumann(4.0, 6)

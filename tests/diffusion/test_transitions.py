@@ -4,14 +4,19 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import gadc
-from gadc.diffusion._transitions import GlobalGram
+from gadc.diffusion import VARIANTS, AnchoredCosine, CosineGraph, EdgeCosine, EdgeGram, GlobalGram
 from tests.helpers import dense
 from tests.helpers.graphs import Graph, graphs, random_graph
 
-VARIANTS = ["plain", "I", "II", "III", "IV", "IV+"]
+NAMES = list(VARIANTS)
 
 
-@given(graphs(), st.sampled_from(VARIANTS), st.sampled_from(["sym", "rw"]), st.sampled_from([0.0, 0.3, 2.0]))
+@given(
+    graphs(),
+    st.sampled_from(NAMES),
+    st.sampled_from(["sym", "rw"]),
+    st.sampled_from([0.0, 0.3, 2.0]),
+)
 def test_every_variant_equals_its_dense_form(graph: Graph, variant: str, norm: str, eps: float):
     T = gadc.transition(*graph.args, variant=variant, norm=norm, eps=eps)
     expected = dense.transition(graph.x, graph.A, variant, eps=eps, norm=norm)
@@ -25,7 +30,7 @@ def test_no_adversary_is_the_plain_transition(graph: Graph, variant: str):
     torch.testing.assert_close(T.to_dense(), plain.to_dense())
 
 
-@given(graphs(), st.sampled_from(VARIANTS), st.integers(0, 100))
+@given(graphs(), st.sampled_from(NAMES), st.integers(0, 100))
 def test_permutation_equivariance(graph: Graph, variant: str, seed: int):
     order = torch.randperm(len(graph.x), generator=torch.Generator().manual_seed(seed))
     new_number = torch.argsort(order)
@@ -55,22 +60,22 @@ def test_settings_of_the_published_scripts():
 
     fourth = gadc.transition(x, edges, variant="IV", self_loops=1.0)
     torch.testing.assert_close(fourth.to_dense(), graph.A * dense.cosines(x) + eye)
-    unweighted = gadc.transition(x, edges, variant="IV", self_loops=1.0, power=0.0)
+    unweighted = CosineGraph(self_loops=1.0, power=0.0)(x, edges)
     torch.testing.assert_close(unweighted.to_dense(), graph.A + eye)
 
-    third = gadc.transition(x, edges, variant="III", eps=0.5, phi_norm="edges", phi_self_loops=True)
+    third = EdgeGram(eps=0.5, phi_norm="edges", phi_self_loops=True)(x, edges)
     listed = (graph.A + eye) * (x @ x.T)
     torch.testing.assert_close(third.to_dense(), dense.normalized(graph.A) - 0.5 * listed / listed.norm())
 
     A = dense.adjacency(edges, None, 7, directed=True)
-    first = gadc.transition(x, edges, variant="I", eps=2.0, directed=True, transpose=True)
+    first = EdgeCosine(eps=2.0, directed=True, transpose=True)(x, edges)
     torch.testing.assert_close(first.to_dense(), (dense.normalized(A) - 2.0 * A * dense.cosines(x)).T)
     with_loop = torch.cat([edges, torch.tensor([[2], [2]])], 1)
-    listed = gadc.transition(x, with_loop, variant="I", listed_loops=True).to_dense()
+    listed = EdgeCosine(listed_loops=True)(x, with_loop).to_dense()
     A = graph.A.clone()
     A[2, 2] = 1.0
     torch.testing.assert_close(listed, dense.normalized(A) - A * dense.cosines(x))
-    looped = gadc.transition(x, edges, variant="I", phi_self_loops=True)
+    looped = EdgeCosine(phi_self_loops=True)(x, edges)
     torch.testing.assert_close(
         looped.to_dense(), dense.normalized(graph.A) - (graph.A + eye) * dense.cosines(x)
     )
@@ -79,8 +84,7 @@ def test_settings_of_the_published_scripts():
 @given(graphs(), st.integers(0, 4), st.sampled_from([0.0, 0.5, 3.0]), st.sampled_from(["sym", "rw"]))
 def test_anchors(graph: Graph, count: int, weight: float, norm: str):
     assume(graph.x.shape[1] > 1)  # with one column all are equally near
-    settings = {"neighbors": count, "anchor": weight, "norm": norm, "self_loops": 2.0}
-    T = gadc.transition(*graph.args, variant="IV+", **settings)
+    T = AnchoredCosine(neighbors=count, anchor=weight, norm=norm, self_loops=2.0)(*graph.args)
     support = graph.A + weight * dense.nearest(graph.x, count)
     expected = dense.normalized(support * dense.cosines(graph.x).clamp(min=0), norm=norm, self_loops=2.0)
     torch.testing.assert_close(T.to_dense(), expected)
@@ -88,7 +92,7 @@ def test_anchors(graph: Graph, count: int, weight: float, norm: str):
 
 def test_a_power_weakens_unlike_ends():
     x = torch.tensor([[1.0, 0.0], [3.0, 4.0], [-1.0, 0.0]], dtype=torch.float64)
-    T = gadc.transition(x, torch.tensor([[0, 1], [1, 2]]), variant="IV", power=2.0).to_dense()
+    T = CosineGraph(power=2.0)(x, torch.tensor([[0, 1], [1, 2]])).to_dense()
     torch.testing.assert_close(T[0, 1], torch.tensor(0.36, dtype=torch.float64))
     assert T[1, 2] == 0.0  # a cosine of -0.6
 
@@ -130,8 +134,6 @@ def test_a_transition_object_and_a_users_own():
         ({"variant": "I", "eps": -1.0}, r"eps must be finite and >= 0, got -1\.0"),
         ({"variant": "I", "eps": float("nan")}, r"eps must be finite and >= 0, got nan"),
         ({"variant": "II", "norm": "row"}, r"norm must be one of 'sym', 'rw', got 'row'"),
-        ({"variant": "III", "phi_norm": "all"}, r"phi_norm must be one of 'gram', 'edges', got 'all'"),
-        ({"variant": "II", "phi_norm": "edges"}, r"phi_norm has no meaning for variant 'II'"),
         ({"variant": "plain", "self_loops": -1.0}, r"self_loops must be finite and >= 0, got -1\.0"),
     ],
 )
@@ -140,17 +142,31 @@ def test_bad_settings(settings: dict, message: str):
         gadc.transition(torch.ones(2, 1), torch.tensor([[0], [1]]), **settings)
 
 
+def test_settings_of_one_variant_are_checked_by_its_object():
+    with pytest.raises(ValueError, match=r"EdgeGram: phi_norm must be one of 'gram', 'edges', got 'all'"):
+        EdgeGram(phi_norm="all")
+    with pytest.raises(TypeError, match="phi_norm"):
+        gadc.transition(torch.ones(2, 1), torch.tensor([[0], [1]]), variant="III", phi_norm="edges")
+
+
+def test_norm_is_the_own_default_of_each_variant():
+    graph = random_graph(8, 12, 3)
+    for variant, own in VARIANTS.items():
+        expected = own()(*graph.args).to_dense()
+        torch.testing.assert_close(gadc.transition(*graph.args, variant=variant).to_dense(), expected)
+    assert AnchoredCosine().norm == "rw"
+    assert {own().norm for own in VARIANTS.values() if own not in (AnchoredCosine, CosineGraph)} == {"sym"}
+
+
 @pytest.mark.parametrize("scale", [2.0**-40, 2.0**30, 2.0**60])
-@pytest.mark.parametrize(
-    "settings", [{"variant": "II"}, {"variant": "III"}, {"variant": "III", "phi_norm": "edges"}]
-)
-def test_the_unit_of_the_features_does_not_matter(settings, scale):
+@pytest.mark.parametrize("build", [GlobalGram(), EdgeGram(), EdgeGram(phi_norm="edges")])
+def test_the_unit_of_the_features_does_not_matter(build, scale):
     """Fourth powers of such entries do not fit into single precision: then Φ was 0, or 0/0."""
     graph = random_graph(12, 20, 4)
     x, edges = graph.x.float(), graph.edge_index
-    expected = gadc.transition(x, edges, **settings).to_dense()
+    expected = build(x, edges).to_dense()
     assert not torch.allclose(expected, gadc.transition(x, edges, variant="plain").to_dense())
-    torch.testing.assert_close(gadc.transition(x * scale, edges, **settings).to_dense(), expected)
+    torch.testing.assert_close(build(x * scale, edges).to_dense(), expected)
 
 
 @pytest.mark.parametrize("scale", [2.0**-80, 2.0**80])

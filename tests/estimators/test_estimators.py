@@ -20,7 +20,7 @@ from sklearn.semi_supervised import LabelSpreading
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gadc
-from gadc.diffusion._normalization import normalize_rows
+from gadc.diffusion import normalize_rows
 from gadc.estimators import GADCClassifier, GADCTransformer, NodeClassifier
 from gadc.estimators._labels import validation_split
 from tests.helpers.graphs import random_graph

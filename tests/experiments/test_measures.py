@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
-from gadc.diffusion._normalization import NearZeroRowSumWarning
+from gadc.diffusion import NearZeroRowSumWarning
 from gadc.experiments._measures import MEASURES, connectivity, fit_seconds, own_equation_error, small_graph
 from gadc.experiments._run import prepare, run_once
 from gadc.experiments._spec import Column, Row

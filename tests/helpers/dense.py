@@ -50,8 +50,9 @@ def nearest(X: Tensor, count: int) -> Tensor:
     return near
 
 
-def transition(X: Tensor, A: Tensor, variant: str, *, eps: float = 1.0, norm: str = "sym") -> Tensor:
+def transition(X: Tensor, A: Tensor, variant: str, *, eps: float = 1.0, norm: str | None = None) -> Tensor:
     """T = Â - εΦ (Eqs. 16 and 18), with the edge weights multiplying Φ."""
+    norm = norm or ("rw" if variant == "IV+" else "sym")
     if variant == "IV":
         return A * cosines(X)
     if variant == "IV+":

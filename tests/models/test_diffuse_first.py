@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gadc.diffusion._transitions import VARIANTS
+from gadc.diffusion import VARIANTS
 from gadc.models import GADC, S2GC
 from tests.helpers.tiny import tiny_data
 

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gadc.diffusion._normalization import normalize_rows
+from gadc.diffusion import normalize_rows
 from gadc.models import GLP
 from tests.helpers import dense
 from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge

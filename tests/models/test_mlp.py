@@ -2,7 +2,7 @@
 
 import torch
 
-from gadc.diffusion._normalization import normalize_rows
+from gadc.diffusion import normalize_rows
 from gadc.models import MLPModel
 from tests.helpers.tiny import tiny_data
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from gadc.diffusion._transitions import Plain
+from gadc.diffusion import Plain
 from gadc.models import NAGphormer
 from gadc.models._nagphormer import laplacian_eigenvectors
 from tests.helpers import dense

@@ -5,8 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gadc.diffusion import Plain
 from gadc.diffusion._graph import add_self_loops, adjacency, normalize
-from gadc.diffusion._transitions import Plain
 from gadc.models import SoftMedianConv, SoftMedianGDC, soft_median, weighted_median
 from gadc.models._soft_median_gdc import pagerank
 from tests.helpers import dense

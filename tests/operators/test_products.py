@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from gadc.operators import LinearOperator
+from gadc.operators import LinearOperator, Step
 from gadc.operators._backend import use_backend
 from gadc.operators._numba import csr as numba_csr
 from gadc.operators._pattern import SparsePattern
@@ -117,12 +117,12 @@ def test_fused_step(backend: str, kind: str, num_summands: int):
     expected = 3.0 * torch_csr.spmm(pattern, values, dense) + sum(w * part for w, part in plus)
     sums = parts[2].clone()
     with use_backend(backend):
-        fresh = fused_spmm(pattern, values, dense, scale=3.0, plus=plus, total=(0.25, sums))
+        fresh = fused_spmm(pattern, values, dense, Step(scale=3.0, plus=plus, total=(0.25, sums)))
         torch.testing.assert_close(fresh, expected)
         torch.testing.assert_close(sums, parts[2] + 0.25 * expected)
         if num_summands:  # the result may take the place of a summand
             place = plus[-1][1]
-            assert fused_spmm(pattern, values, dense, scale=3.0, plus=plus, out=place) is place
+            assert fused_spmm(pattern, values, dense, Step(scale=3.0, plus=plus, out=place)) is place
             torch.testing.assert_close(place, expected)
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc.datasets.synthetic._digits import digits
-from gadc.diffusion._diffuse import diffuse
+from gadc.diffusion import diffuse
 from gadc.models import Fitted, MLPModel
 from gadc.models._training.loop import accuracy
 from gadc.transforms._corruption import Compose, EdgeAddition, GaussianNoise

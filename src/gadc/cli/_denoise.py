@@ -42,8 +42,7 @@ def denoise(
 
 
 def _diffuse(data: "Data", options: DiffusionOptions) -> tuple["Tensor", dict[str, Any]]:
-    from gadc.diffusion._diffuse import diffuse
-    from gadc.diffusion._normalization import normalize_rows
+    from gadc.diffusion import diffuse, normalize_rows
 
     settings = options.settings()
     with working("Diffusing"):
@@ -58,8 +57,7 @@ def _diffuse(data: "Data", options: DiffusionOptions) -> tuple["Tensor", dict[st
 
 def _minimize(data: "Data", options: DiffusionOptions, quiet: bool) -> tuple["Tensor", dict[str, Any]]:
     """The exact minimiser, with how far from the truth it can be."""
-    from gadc.diffusion._denoising import minimize_agsd
-    from gadc.diffusion._normalization import normalize_rows
+    from gadc.diffusion import minimize_agsd, normalize_rows
 
     if options.variant != "II":
         raise ValueError(f"--exact minimises AGSD itself, which has no variants, got {options.variant!r}.")

@@ -10,8 +10,7 @@ from torch_geometric.data import Data
 
 from gadc.cli._graph_input import nodes_of
 from gadc.datasets import graph_statistics
-from gadc.diffusion._theory import connectivity_factor, noise_gain
-from gadc.diffusion._transitions import VARIANTS, transition
+from gadc.diffusion import VARIANTS, connectivity_factor, noise_gain, transition
 from gadc.models.auto import measure_facts
 from gadc.models.auto._facts import edge_contrast, noise_level
 from gadc.models.auto._suggest import suggest

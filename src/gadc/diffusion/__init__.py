@@ -1,1 +1,98 @@
-"""The paper: graph -> transition -> series -> polynomial -> diffuse; denoising and theory."""
+"""The paper: graph -> transition -> series -> polynomial -> diffuse; denoising and theory.
+
+Plain, EdgeCosine, GlobalGram, EdgeGram, CosineGraph, AnchoredCosine
+The transitions, with all their settings; `VARIANTS` gives them by name.
+transition, make_transition
+The transition matrix of a graph; the transition object of a name.
+neumann, ppr, appnp, sgc, ssgc, heat
+Coefficients of a diffusion series.
+polynomial, diffuse, diffuse_on_disk
+The series applied to features: with any operator, in one call, and from file to file.
+minimize_agsd, AGSDSolution, gsd_objective, agsd_objective, worst_perturbation
+Graph signal denoising against an adversary, solved exactly.
+connectivity_factor, noise_gain, row_sums, total_weight, Estimate, entrywise_noise_bound,
+expected_noise_energy, printed_frobenius_bound
+How much noise a diffusion lets through.
+normalize_rows, NORMALIZATIONS
+Row normalisation of features.
+LowRank
+The transition of a low-rank graph, a baseline.
+"""
+
+from gadc.diffusion._denoising import (
+    AGSDSolution,
+    NotConvergedWarning,
+    agsd_objective,
+    gsd_objective,
+    minimize_agsd,
+    worst_perturbation,
+)
+from gadc.diffusion._diffuse import DivergentSeriesWarning, diffuse
+from gadc.diffusion._low_rank import LowRank
+from gadc.diffusion._normalization import NORMALIZATIONS, NearZeroRowSumWarning, normalize_rows
+from gadc.diffusion._polynomial import polynomial
+from gadc.diffusion._series import appnp, heat, neumann, ppr, sgc, ssgc
+from gadc.diffusion._streaming import diffuse_on_disk
+from gadc.diffusion._theory import (
+    Estimate,
+    connectivity_factor,
+    entrywise_noise_bound,
+    expected_noise_energy,
+    noise_gain,
+    printed_frobenius_bound,
+    row_sums,
+    total_weight,
+)
+from gadc.diffusion._transitions import (
+    VARIANTS,
+    AnchoredCosine,
+    CosineGraph,
+    EdgeCosine,
+    EdgeGram,
+    GlobalGram,
+    Plain,
+    Transition,
+    make_transition,
+    transition,
+)
+
+__all__ = [
+    "NORMALIZATIONS",
+    "VARIANTS",
+    "AGSDSolution",
+    "AnchoredCosine",
+    "CosineGraph",
+    "DivergentSeriesWarning",
+    "EdgeCosine",
+    "EdgeGram",
+    "Estimate",
+    "GlobalGram",
+    "LowRank",
+    "NearZeroRowSumWarning",
+    "NotConvergedWarning",
+    "Plain",
+    "Transition",
+    "agsd_objective",
+    "appnp",
+    "connectivity_factor",
+    "diffuse",
+    "diffuse_on_disk",
+    "entrywise_noise_bound",
+    "expected_noise_energy",
+    "gsd_objective",
+    "heat",
+    "make_transition",
+    "minimize_agsd",
+    "neumann",
+    "noise_gain",
+    "normalize_rows",
+    "polynomial",
+    "ppr",
+    "printed_frobenius_bound",
+    "row_sums",
+    "sgc",
+    "ssgc",
+    "total_weight",
+    "transition",
+    "worst_perturbation",
+]

@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 from tqdm.auto import tqdm
 
-from gadc.diffusion._diffuse import neumann, polynomial
+from gadc.diffusion._polynomial import polynomial
+from gadc.diffusion._series import neumann
 from gadc.operators import LinearOperator
 
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from gadc._base.files import move_into_place, write_text
 from gadc._base.validation import check_number
-from gadc.diffusion._diffuse import polynomial
+from gadc.diffusion._polynomial import polynomial
 from gadc.operators import LinearOperator
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}

@@ -18,7 +18,8 @@ import torch
 from torch import Tensor
 
 from gadc._base.validation import check_count, check_number
-from gadc.diffusion._diffuse import neumann, polynomial
+from gadc.diffusion._polynomial import polynomial
+from gadc.diffusion._series import neumann
 from gadc.operators import LinearOperator
 
 # Up to so many nodes S is formed (in slabs of columns) and every figure is exact.

@@ -1,4 +1,4 @@
-"""A thinner low-rank part that gives the same polynomial to a stated error.
+"""A low-rank part of lower rank that gives the same polynomial to a stated error.
 
 GADC (II) adds a term M = U Vᵀ of rank d, but on noisy features with heavy-tailed rows a few directions hold
 nearly all of it. So M is replaced by Q (Qᵀ M Q) Qᵀ, with Q an orthonormal basis of its leading directions
@@ -7,30 +7,75 @@ for a Gaussian matrix Ω with s columns
 
     E ‖(F - F_r) Ω‖_F² / s = ‖F - F_r‖_F²,
 
-and F Ω = p(T) (X Ω) costs s columns instead of d. The estimated relative error must be half of what is
-allowed. With s = 32 it is then truly more than allowed with a probability of at most one in ten thousand (an
-F tail, attained only if both F and F - F_r have rank 1).
+and F Ω = p(T) (X Ω) costs s columns instead of d. The estimated relative error must be half of the allowed
+one. With s = 32 the true error then exceeds the allowed one with a probability of at most one in ten thousand
+(an F tail, attained only if both F and F - F_r have rank 1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
+from gadc.diffusion._horner import horner
 from gadc.operators import LinearOperator
 
 _PROBES = 32
 _SAFETY = 2.0
 
 
+def truncated(
+    operator: LinearOperator, x: Tensor, theta: Sequence[float], rtol: float
+) -> tuple[LinearOperator, float]:
+    """Spend half of the allowed error on a low-rank part of lower rank, where that pays.
+
+    Args:
+        operator: T, symmetric.
+        x: X, shape (n, d).
+        theta: Coefficients θ_0..θ_K.
+        rtol: Allowed relative error in the Frobenius norm.
+
+    Returns:
+        The operator to use, and the error that may still be spent. Both are unchanged where there is no
+        low-rank part, where it is needed whole, and where gradients are asked for.
+    """
+    if operator.left is None or operator.is_differentiated(x):
+        return operator, rtol
+    thin = lowest_rank(operator, x, theta, rtol / 2)
+    return (operator, rtol) if thin is None else (thin, rtol / 2)
+
+
+def lowest_rank(
+    operator: LinearOperator, x: Tensor, theta: Sequence[float], rtol: float
+) -> LinearOperator | None:
+    """Return the operator of lowest rank that changes Σ_k θ_k T^k x by at most `rtol`.
+
+    Args:
+        operator: T, symmetric, with a low-rank part.
+        x: X, shape (n, d).
+        theta: Coefficients θ_0..θ_K.
+        rtol: Allowed relative error in the Frobenius norm.
+
+    Returns:
+        The operator, or None where no rank that is several times lower keeps the error.
+    """
+    probes = x @ _gaussian((x.shape[1], _PROBES), 1, x)
+    exact = horner(operator, probes, theta)
+    for rank in _ranks(operator):
+        thin = compress(operator, rank)
+        if (horner(thin, probes, theta) - exact).norm() * _SAFETY <= rtol * exact.norm():
+            return thin
+    return None
+
+
 def compress(operator: LinearOperator, rank: int, *, seed: int = 0) -> LinearOperator:
-    """The operator with its symmetric low-rank part cut to `rank`."""
+    """Cut the symmetric low-rank part of an operator to `rank`."""
     left, right = operator.left, operator.right
     if left is None or right is None:
-        raise ValueError("compress: the operator has no low-rank part.")
+        raise ValueError("compress: the operator must have a low-rank part, got none.")
     basis = _gaussian((len(left), rank), seed, left)
     for _ in range(2):  # M itself squares the singular values of X, so two passes are a sharp power iteration
         basis = torch.linalg.qr(left @ (right.T @ basis)).Q
@@ -38,28 +83,8 @@ def compress(operator: LinearOperator, rank: int, *, seed: int = 0) -> LinearOpe
     return replace(operator, left=basis @ core, right=basis, bounds=None)
 
 
-def thinnest(
-    operator: LinearOperator, x: Tensor, evaluate: Callable[[LinearOperator, Tensor], Tensor], rtol: float
-) -> LinearOperator | None:
-    """The thinnest operator that is worth it and changes `evaluate(operator, x)` by at most `rtol`, or None.
-
-    Args:
-        operator: T, symmetric with a low-rank part.
-        x: What the polynomial is applied to, shape (n, d).
-        evaluate: The polynomial `(operator, columns) -> columns`, linear in the columns.
-        rtol: Allowed relative error in the Frobenius norm.
-    """
-    probes = x @ _gaussian((x.shape[1], _PROBES), 1, x)
-    exact = evaluate(operator, probes)
-    for rank in _ranks(operator):
-        thin = compress(operator, rank)
-        if (evaluate(thin, probes) - exact).norm() * _SAFETY <= rtol * exact.norm():
-            return thin
-    return None
-
-
 def _ranks(operator: LinearOperator) -> Iterator[int]:
-    """Doubling from 32, as long as the thin form is several times cheaper than the full one."""
+    """Yield ranks that double from 32, while the product stays several times cheaper than at full rank."""
     rank, full = 32, 0 if operator.right is None else min(operator.right.shape)
     while rank <= full // 4:
         yield rank

@@ -10,9 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice, check_number
-from gadc.diffusion._diffuse import diffuse, neumann
-from gadc.diffusion._normalization import NORMALIZATIONS, normalize_rows
-from gadc.diffusion._transitions import VARIANTS, make_transition
+from gadc.diffusion import NORMALIZATIONS, VARIANTS, diffuse, make_transition, neumann, normalize_rows
 from gadc.estimators._graph_input import graph_of
 
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice
-from gadc.diffusion._transitions import VARIANTS
+from gadc.diffusion import VARIANTS
 from gadc.estimators import _saving as saving
 from gadc.estimators._base import DiffusionEstimator
 from gadc.estimators._graph_input import to_tensor

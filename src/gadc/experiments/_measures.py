@@ -12,10 +12,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice
-from gadc.diffusion._diffuse import diffuse, neumann, polynomial
-from gadc.diffusion._normalization import normalize_rows
-from gadc.diffusion._theory import connectivity_factor
-from gadc.diffusion._transitions import transition
+from gadc.diffusion import connectivity_factor, diffuse, neumann, normalize_rows, polynomial, transition
 from gadc.models import make_model
 
 

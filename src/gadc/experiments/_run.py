@@ -20,7 +20,7 @@ from torch_geometric.data import Data
 from gadc._base.files import cache_folder
 from gadc._version import __version__
 from gadc.datasets import GENERATORS, load
-from gadc.diffusion._normalization import NearZeroRowSumWarning
+from gadc.diffusion import NearZeroRowSumWarning
 from gadc.experiments._attacked import attacked_settings, under_attack
 from gadc.experiments._measures import MEASURES
 from gadc.experiments._results import Result, derive_seed, fingerprint

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
-from gadc.diffusion._diffuse import appnp, polynomial
+from gadc.diffusion import appnp, polynomial
 from gadc.models._fast.dropout import drop
 from gadc.models._fast.linear_propagation import LinearPropagation
 from gadc.models._training.heads import MLP, build_head

@@ -17,8 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from gadc._base.validation import check_count
-from gadc.diffusion._diffuse import polynomial, ppr
-from gadc.diffusion._transitions import Plain
+from gadc.diffusion import Plain, polynomial, ppr
 from gadc.models._fast.dropout import drop
 from gadc.models._model import GraphModel
 from gadc.models._training.heads import MLP, build_head
@@ -74,4 +73,4 @@ class _EvenFilter(nn.Module):
         if self.training and self.dropout > 0:
             predicted = drop(predicted, self.dropout)
         theta = torch.stack([self.weights, torch.zeros_like(self.weights)], 1).flatten()[:-1]
-        return polynomial(graph, predicted, list(theta))
+        return polynomial(graph, predicted, theta)

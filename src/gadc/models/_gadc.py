@@ -6,16 +6,18 @@ Liu, Chen, Fu, Lin, Zitnik and Wu, "Graph Adversarial Diffusion Convolution", IC
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from torch import Tensor
 
 from gadc._base.memo import remembered
 from gadc._base.validation import check_choice
-from gadc.diffusion._diffuse import neumann, polynomial, sgc
-from gadc.diffusion._normalization import normalize_rows
-from gadc.diffusion._transitions import Transition, make_transition
+from gadc.diffusion import Transition, make_transition, neumann, normalize_rows, polynomial, sgc
 from gadc.models._model import DiffuseFirst
+
+# Settings of a single variant's transition object; None leaves the object's own default.
+_SPECIAL = ("transpose", "phi_norm", "phi_self_loops", "listed_loops", "power", "neighbors", "anchor")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,16 +32,16 @@ class GADC(DiffuseFirst):
         series: "neumann" sums the hops 0 to K, "last" keeps T^K alone.
         phi_from: Φ from the features that are "diffused" (normalised), or from the "raw" ones.
         rtol: Relative error allowed in the diffusion; None sums directly.
-        norm: See `gadc.transition`, as the settings below.
-        self_loops: See `gadc.transition`.
-        directed: See `gadc.transition`.
-        transpose: See `gadc.transition`.
-        phi_norm: See `gadc.transition`.
-        phi_self_loops: See `gadc.transition`.
-        listed_loops: See `gadc.transition`.
-        power: See `gadc.transition`.
-        neighbors: See `gadc.transition`.
-        anchor: See `gadc.transition`.
+        norm: "sym" or "rw"; None is the variant's own, "rw" for IV+ and "sym" for the others.
+        self_loops: Weight of the self-loops; None is the variant's own.
+        directed: Take the edge list as it is instead of as undirected.
+        transpose: I only, see `gadc.diffusion.EdgeCosine`.
+        phi_norm: III only, see `gadc.diffusion.EdgeGram`.
+        phi_self_loops: I and III only, see `gadc.diffusion.EdgeCosine` and `EdgeGram`.
+        listed_loops: Not in IV, see `gadc.diffusion.Plain`.
+        power: IV only, see `gadc.diffusion.CosineGraph`.
+        neighbors: IV+ only, see `gadc.diffusion.AnchoredCosine`.
+        anchor: IV+ only, see `gadc.diffusion.AnchoredCosine`.
     """
 
     variant: str = "II"
@@ -49,7 +51,7 @@ class GADC(DiffuseFirst):
     series: str = "neumann"
     phi_from: str = "diffused"
     rtol: float | None = None
-    norm: str = "sym"
+    norm: str | None = None
     self_loops: float | None = None
     directed: bool = False
     transpose: bool | None = None
@@ -84,20 +86,16 @@ class GADC(DiffuseFirst):
         return features, lambda columns: polynomial(operator, columns, theta, rtol=self.rtol)
 
     def _transition(self) -> Transition:
-        special = {
-            "transpose": self.transpose,
-            "phi_norm": self.phi_norm,
-            "phi_self_loops": self.phi_self_loops,
-            "listed_loops": self.listed_loops,
-            "power": self.power,
-            "neighbors": self.neighbors,
-            "anchor": self.anchor,
-        }
-        return make_transition(
-            self.variant,
-            eps=self.eps,
-            norm=self.norm,
-            self_loops=self.self_loops,
-            directed=self.directed,
-            **special,
+        """Build the transition object that these settings describe."""
+        made: Any = make_transition(
+            self.variant, eps=self.eps, norm=self.norm, self_loops=self.self_loops, directed=self.directed
         )
+        special = {name: getattr(self, name) for name in _SPECIAL if getattr(self, name) is not None}
+        known = {field.name for field in fields(made)}
+        for name in special:
+            if name not in known:
+                raise ValueError(
+                    f"GADC: {name} has no meaning for variant {self.variant!r}, which knows {sorted(known)}."
+                )
+        built: Transition = replace(made, **special)
+        return built

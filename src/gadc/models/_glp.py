@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from gadc._base.validation import check_choice, check_count, check_number
-from gadc.diffusion._diffuse import neumann, polynomial
-from gadc.diffusion._normalization import normalize_rows
-from gadc.diffusion._transitions import Plain
+from gadc.diffusion import Plain, neumann, normalize_rows, polynomial
 from gadc.models._model import DiffuseFirst
 
 

@@ -14,8 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import nll_loss, one_hot
 from torch_geometric.data import Data
 
-from gadc.diffusion._diffuse import neumann, polynomial
-from gadc.diffusion._transitions import Plain
+from gadc.diffusion import Plain, neumann, polynomial
 from gadc.models._model import Fitted, Model
 from gadc.models._training.loop import Trained, accuracy
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc.diffusion._normalization import normalize_rows
+from gadc.diffusion import normalize_rows
 from gadc.models._model import Fitted, HeadSettings
 
 

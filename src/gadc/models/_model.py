@@ -14,8 +14,7 @@ from torch_geometric.data import Data
 
 from gadc._base.memo import remembering
 from gadc._base.validation import check_choice, check_count, check_features
-from gadc.diffusion._normalization import NORMALIZATIONS, normalize_rows
-from gadc.diffusion._transitions import Plain
+from gadc.diffusion import NORMALIZATIONS, Plain, normalize_rows
 from gadc.models._fast.receptive_field import receptive_field
 from gadc.models._fast.sparse_features import SparseFeatures, thin_or_dense
 from gadc.models._training.heads import MLP, build_head

@@ -26,8 +26,8 @@ from torch.nn.functional import gelu, scaled_dot_product_attention
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice, check_count, check_number
+from gadc.diffusion import Plain
 from gadc.diffusion._graph import adjacency
-from gadc.diffusion._transitions import Plain
 from gadc.models._fast.dropout import drop
 from gadc.models._model import Fitted, GraphModel
 from gadc.models._training.loop import train

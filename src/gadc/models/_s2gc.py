@@ -12,9 +12,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from gadc.diffusion._diffuse import polynomial, ssgc
-from gadc.diffusion._normalization import normalize_rows
-from gadc.diffusion._transitions import Plain
+from gadc.diffusion import Plain, normalize_rows, polynomial, ssgc
 from gadc.models._model import DiffuseFirst
 
 

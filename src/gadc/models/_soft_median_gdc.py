@@ -30,9 +30,8 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from gadc._base.validation import check_count, check_number
-from gadc.diffusion._diffuse import polynomial, ppr
+from gadc.diffusion import Plain, polynomial, ppr
 from gadc.diffusion._graph import normalize
-from gadc.diffusion._transitions import Plain
 from gadc.models._fast.dropout import drop
 from gadc.models._model import GraphModel
 from gadc.operators import LinearOperator

@@ -16,7 +16,7 @@ from typing import ClassVar
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc.diffusion._transitions import Plain
+from gadc.diffusion import Plain
 from gadc.models._gcn import GCN
 from gadc.operators import LinearOperator
 from gadc.transforms.purification import TruncatedPPR

@@ -2,5 +2,6 @@
 
 from gadc.operators._linear_operator import LinearOperator
 from gadc.operators._pattern import SparsePattern
+from gadc.operators._step import Step
 
-__all__ = ["LinearOperator", "SparsePattern"]
+__all__ = ["LinearOperator", "SparsePattern", "Step"]

@@ -9,7 +9,6 @@ differentiable in the sparse values and in both factors.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,6 +18,8 @@ from torch import Tensor
 from gadc.operators import _spectrum as spectrum
 from gadc.operators._pattern import SparsePattern
 from gadc.operators._products import fused_spmm, spmm
+from gadc.operators._step import NO_STEP, Step
+from gadc.operators._torch import csr as torch_csr
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,34 +76,40 @@ class LinearOperator:
             out = torch.addmm(out, left, right)
         return out if dense.ndim == 2 else out.squeeze(1)
 
-    @torch.no_grad()
-    def apply(
-        self,
-        dense: Tensor,
-        *,
-        scale: float = 1.0,
-        plus: Sequence[tuple[float, Tensor]] = (),
-        out: Tensor | None = None,
-        total: tuple[float, Tensor] | None = None,
-    ) -> Tensor:
-        """One step of a recursion, scale · T @ H + Σ weight · summand, in one pass and without gradient.
+    def apply(self, dense: Tensor, step: Step = NO_STEP) -> Tensor:
+        """Take one step of a recursion, scale · T @ H + Σ weight · summand, in one pass over the rows.
+
+        Where gradients are asked for, the step consists of separate operations that record them, and
+        `step.out` is not used.
 
         Args:
             dense: H, a matrix.
-            scale: Factor of the product.
-            plus: At most two pairs (weight, matrix shaped as the result).
-            out: Where to write the result: a contiguous matrix, perhaps one of the summands, never H.
-            total: A pair (weight, contiguous matrix) to which weight · result is added.
+            step: Scale, summands, place of the result and running total.
+
+        Returns:
+            The result, shape (rows, columns of H).
         """
+        if self.is_differentiated(dense):
+            product = self @ (dense if step.scale == 1 else step.scale * dense)
+            return torch_csr.finish(product, replace(step, scale=1.0, out=None))
+        with torch.no_grad():
+            return self._fused(dense, step)
+
+    def _fused(self, dense: Tensor, step: Step) -> Tensor:
         columns = self._columns(dense)
         factors = self._factors(columns)
-        early = None if factors else total
-        out = fused_spmm(self.pattern, self.values, columns, scale=scale, plus=plus, out=out, total=early)
+        early = replace(step, total=None) if factors else step
+        out = fused_spmm(self.pattern, self.values, columns, early)
         for left, right in factors:
-            out.addmm_(left, right, alpha=scale)
-            if total is not None:
-                total[1].add_(out, alpha=total[0])
+            out.addmm_(left, right, alpha=step.scale)
+            if step.total is not None:
+                weight, total = step.total
+                total.add_(out, alpha=weight)
         return out
+
+    def is_differentiated(self, dense: Tensor) -> bool:
+        """Whether a gradient through T @ H is asked for, by H or by any part of the operator."""
+        return torch.is_grad_enabled() and (dense.requires_grad or self.requires_grad)
 
     def _columns(self, dense: Tensor) -> Tensor:
         if dense.ndim not in (1, 2) or dense.shape[0] != self.shape[1]:

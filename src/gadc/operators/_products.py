@@ -12,7 +12,6 @@ sparse, else Numba or torch (`gadc.operators._backend`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -21,6 +20,7 @@ from torch import Tensor
 from gadc._base.memo import remembered
 from gadc.operators._backend import uses_numba
 from gadc.operators._pattern import SparsePattern
+from gadc.operators._step import Step
 from gadc.operators._torch import csr as torch_csr
 from gadc.operators._torch import dense_blocks
 
@@ -77,37 +77,21 @@ def sddmm(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def fused_spmm(
-    pattern: SparsePattern,
-    values: Tensor,
-    dense: Tensor,
-    *,
-    scale: float = 1.0,
-    plus: Sequence[tuple[float, Tensor]] = (),
-    out: Tensor | None = None,
-    total: tuple[float, Tensor] | None = None,
-) -> Tensor:
-    """A step of a recursion in one pass over the rows: out = scale · A dense + Σ weight · summand.
-
-    No gradient flows through it.
+def fused_spmm(pattern: SparsePattern, values: Tensor, dense: Tensor, step: Step) -> Tensor:
+    """Take one step of a recursion in one pass over the rows; no gradient flows through it.
 
     Args:
         pattern: Where A has entries.
         values: The entries.
         dense: Matrix with as many rows as A has columns.
-        scale: Factor of the product.
-        plus: At most two pairs (weight, matrix shaped as the result).
-        out: Where to write the result: a contiguous matrix, perhaps one of the summands, never `dense`.
-        total: A pair (weight, contiguous matrix) to which weight · out is added.
+        step: What is done with the product A dense.
     """
-    if uses_numba(pattern.nnz * dense.shape[1], values, dense) and not dense_blocks.pays(
-        pattern, dense.shape[1]
-    ):
+    blocks = dense_blocks.pays(pattern, dense.shape[1])
+    if not blocks and uses_numba(pattern.nnz * dense.shape[1], values, dense):
         from gadc.operators._numba import csr as numba_csr
 
-        return numba_csr.spmm(pattern, values, dense, scale=scale, plus=plus, out=out, total=total)
-    product = _product(pattern, values, dense)
-    return torch_csr.finish(product, scale=scale, plus=plus, out=out, total=total)
+        return numba_csr.spmm(pattern, values, dense, step)
+    return torch_csr.finish(_product(pattern, values, dense), step)
 
 
 def row_sums(pattern: SparsePattern, values: Tensor) -> Tensor:

@@ -18,8 +18,7 @@ from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
 from gadc._base.validation import check_choice, check_count, check_features
-from gadc.diffusion._diffuse import diffuse, neumann, polynomial
-from gadc.diffusion._transitions import Transition, make_transition
+from gadc.diffusion import Transition, diffuse, make_transition, neumann, polynomial
 from gadc.models._training.heads import MLP
 from gadc.operators import LinearOperator
 

@@ -22,7 +22,7 @@ from torch_geometric.data import Data
 
 from gadc._base.pairs import decode_pairs, distinct_numbers, encode_pairs, sample_non_edges
 from gadc._base.validation import check_choice, check_count, check_number
-from gadc.diffusion._normalization import NORMALIZATIONS, NearZeroRowSumWarning, normalize_rows
+from gadc.diffusion import NORMALIZATIONS, NearZeroRowSumWarning, normalize_rows
 
 __all__ = [
     "CORRUPTIONS",

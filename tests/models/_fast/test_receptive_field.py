@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
-from gadc.diffusion._transitions import Plain
+from gadc.diffusion import Plain
 from gadc.models import make_model
 from gadc.models._fast import receptive_field
 from gadc.models._fast.receptive_field import receptive_field as field_of

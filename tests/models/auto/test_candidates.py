@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import gadc
-from gadc.diffusion._normalization import normalize_rows
+from gadc.diffusion import normalize_rows
 from gadc.models.auto import Candidate
 from gadc.models.auto._candidates import SHARES_III, distinct_normalizations, edge_radii, rank
 from tests.helpers.graphs import random_graph

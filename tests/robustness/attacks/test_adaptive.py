@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 import torch
 
-from gadc.diffusion._transitions import VARIANTS
+from gadc.diffusion import VARIANTS
 from gadc.models import GADC, MODELS
 from gadc.robustness.attacks import FGA, PGD, make_loss
 from tests.helpers.attack_graph import communities, loss_after

@@ -6,7 +6,7 @@ import torch
 from scipy import sparse
 
 from gadc.datasets import csbm
-from gadc.diffusion._transitions import VARIANTS
+from gadc.diffusion import VARIANTS
 from gadc.estimators import GADCClassifier
 from gadc.robustness.edges import edge_effects
 

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gadc.diffusion._diffuse import diffuse
+from gadc.diffusion import diffuse
 from gadc.robustness.edges import SCORES, detection_quality, edge_scores, undirected_pairs
 
 

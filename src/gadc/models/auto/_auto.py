@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_features
-from gadc.diffusion._normalization import NearZeroRowSumWarning
+from gadc.diffusion import NearZeroRowSumWarning
 from gadc.models._label_propagation import LabelPropagation
 from gadc.models._model import Fitted, HeadSettings
 from gadc.models._training.loop import Trained

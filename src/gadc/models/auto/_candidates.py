@@ -19,12 +19,10 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from gadc._base.validation import check_choice, check_features
-from gadc.diffusion._diffuse import neumann, polynomial
-from gadc.diffusion._normalization import normalize_rows
-from gadc.diffusion._transitions import make_transition
+from gadc.diffusion import VARIANTS, make_transition, neumann, normalize_rows, polynomial
 from gadc.operators import LinearOperator
 
-FAMILIES = ("none", "plain", "I", "II", "III", "IV", "labels")  # from simple to less so
+FAMILIES = ("none", *VARIANTS, "labels")  # from simple to less so
 NORMALIZATIONS = ("none", "l2", "l1", "sum")
 GRAM_GRID = [(lam, k) for lam in (8.0, 64.0) for k in (4, 8, 16, 32)]
 LONG_GRID = [(1.0, 2), (1.0, 4), (1.0, 8), *GRAM_GRID]
@@ -45,6 +43,7 @@ _WORDS = {
     "II": "GADC (II)",
     "III": "GADC (III)",
     "IV": "GADC (IV)",
+    "IV+": "GADC (IV+)",
     "labels": "label propagation",
 }
 _ROWS = {"none": "", "l1": ", L1 rows", "l2": ", L2 rows", "sum": ", signed-sum rows"}

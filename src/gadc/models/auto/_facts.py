@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gadc.diffusion._transitions import transition
+from gadc.diffusion import transition
 
 _SAMPLE = 2048  # so many nodes, features or edges are enough for an estimate
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from gadc.diffusion._normalization import NearZeroRowSumWarning, normalize_rows
-from gadc.diffusion._transitions import Plain
+from gadc.diffusion import NearZeroRowSumWarning, Plain, normalize_rows
 from gadc.models.auto import _candidates as grid
 from gadc.models.auto._candidates import Candidate, distinct_normalizations, edge_radii, rank
 from gadc.models.auto._ridge import ridge_outcome

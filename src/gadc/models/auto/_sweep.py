@@ -18,9 +18,9 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from gadc.diffusion._diffuse import neumann, polynomial
+from gadc.diffusion import neumann
 from gadc.diffusion._similarity import gram_norm
-from gadc.diffusion._truncation import compress, thinnest
+from gadc.diffusion._truncation import compress, lowest_rank
 from gadc.operators import LinearOperator
 
 Grid = Sequence[tuple[float, int]]
@@ -77,7 +77,7 @@ def thin_gram(operator: LinearOperator, x: Tensor, num_steps: int, rtol: float) 
     if operator.left is None:
         raise ValueError("thin_gram: the operator has no low-rank part.")
     theta = neumann(float(num_steps), num_steps)
-    thin = thinnest(operator, x, lambda T, columns: polynomial(T, columns, theta), rtol)
+    thin = lowest_rank(operator, x, theta, rtol)
     return compress(operator, max(1, min(operator.left.shape) // 4)) if thin is None else thin
 
 

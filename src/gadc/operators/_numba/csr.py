@@ -20,30 +20,23 @@ from torch import Tensor
 
 from gadc.operators._numba import loops
 from gadc.operators._pattern import SparsePattern
+from gadc.operators._step import NO_STEP, Step
 
 RANGES_PER_THREAD = 8  # more than one, so that a thread that was held up does not keep the others waiting
 _MIN_WORK = 1 << 18  # additions worth a thread of their own
 
 
-def spmm(
-    pattern: SparsePattern,
-    values: Tensor,
-    dense: Tensor,
-    *,
-    scale: float = 1.0,
-    plus: Sequence[tuple[float, Tensor]] = (),
-    out: Tensor | None = None,
-    total: tuple[float, Tensor] | None = None,
-) -> Tensor:
-    """Out = scale · A dense + Σ weight · summand; total += weight · out: all in one pass over the rows."""
+def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor, step: Step = NO_STEP) -> Tensor:
+    """Multiply sparse (pattern, values) with dense and take the step, all in one pass over the rows."""
     shape = (pattern.num_rows, dense.shape[1])
-    out = empty(shape, dense.dtype) if out is None else out
+    out = empty(shape, dense.dtype) if step.out is None else step.out
     number = number_type(dense)
     none = np.empty(0, number)
-    (w1, first), (w2, second) = [(w, flat(h)) for w, h in plus] + [(0.0, none)] * (2 - len(plus))
-    wt, sums = (0.0, none) if total is None else (total[0], total[1].view(-1).numpy())
+    plus = [(weight, flat(summand)) for weight, summand in step.plus]
+    (w1, first), (w2, second) = plus + [(0.0, none)] * (2 - len(plus))
+    wt, sums = (0.0, none) if step.total is None else (step.total[0], step.total[1].view(-1).numpy())
     matrix = flat(pattern.row_ptr), flat(pattern.cols), flat(values)
-    arguments = *matrix, flat(dense), dense.shape[1], number(scale)
+    arguments = *matrix, flat(dense), dense.shape[1], number(step.scale)
     summands = first, number(w1), second, number(w2), out.view(-1).numpy(), sums, number(wt)
     over_rows(pattern, dense.shape[1], lambda start, stop: loops.spmm(*arguments, *summands, start, stop))
     return out

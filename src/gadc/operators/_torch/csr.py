@@ -6,12 +6,12 @@ These are the reference that the other back ends are tested against.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from gadc.operators._pattern import SparsePattern
+from gadc.operators._step import Step
 
 with warnings.catch_warnings():
     # torch announces once per process that CSR tensors are in beta; take that announcement here.
@@ -29,21 +29,16 @@ def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
     return _csr(pattern, values.contiguous()) @ dense.contiguous()
 
 
-def finish(
-    product: Tensor,
-    *,
-    scale: float = 1.0,
-    plus: Sequence[tuple[float, Tensor]] = (),
-    out: Tensor | None = None,
-    total: tuple[float, Tensor] | None = None,
-) -> Tensor:
-    """Out = scale · product + Σ weight · summand; total += weight · out. The product is overwritten."""
-    product.mul_(scale)
-    for weight, summand in plus:
+def finish(product: Tensor, step: Step) -> Tensor:
+    """Take the rest of a step: the product, which is overwritten, is there already."""
+    if step.scale != 1:
+        product.mul_(step.scale)
+    for weight, summand in step.plus:
         product.add_(summand, alpha=weight)
-    if total is not None:
-        total[1].add_(product, alpha=total[0])
-    return product if out is None else out.copy_(product)
+    if step.total is not None:
+        weight, total = step.total
+        total.add_(product, alpha=weight)
+    return product if step.out is None else step.out.copy_(product)
 
 
 def sddmm(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:

@@ -26,10 +26,8 @@ from torch import Tensor
 
 from gadc._base.memo import remembering
 from gadc._base.validation import check_features
-from gadc.diffusion._diffuse import neumann, polynomial
+from gadc.diffusion import neumann, normalize_rows, polynomial, transition
 from gadc.diffusion._graph import adjacency
-from gadc.diffusion._normalization import normalize_rows
-from gadc.diffusion._transitions import transition
 from gadc.estimators import GADCClassifier
 from gadc.operators import LinearOperator
 

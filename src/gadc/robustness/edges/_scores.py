@@ -27,7 +27,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from torch import Tensor
 
 from gadc._base.validation import check_choice, check_features
-from gadc.diffusion._diffuse import diffuse
+from gadc.diffusion import diffuse
 from gadc.diffusion._graph import adjacency
 from gadc.operators import LinearOperator
 from gadc.operators._pattern import SparsePattern

@@ -13,7 +13,7 @@ entries of both signs, so it stays in factors and goes where a transition does:
 
 from __future__ import annotations
 
-from gadc.diffusion._low_rank import LowRank
+from gadc.diffusion import LowRank
 from gadc.transforms.purification._garnet import Garnet
 from gadc.transforms.purification._jaccard import Jaccard
 from gadc.transforms.purification._stable import Stable

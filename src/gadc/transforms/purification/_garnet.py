@@ -20,8 +20,8 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_count, check_number
+from gadc.diffusion import Plain
 from gadc.diffusion._low_rank import leading_eigenpairs
-from gadc.diffusion._transitions import Plain
 from gadc.transforms.purification._edges import edge_products, graph_of, with_graph
 
 

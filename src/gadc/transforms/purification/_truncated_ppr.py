@@ -20,7 +20,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_count
-from gadc.diffusion._low_rank import LowRank
+from gadc.diffusion import LowRank
 from gadc.transforms.purification._edges import graph_of, largest_products, with_graph
 
 

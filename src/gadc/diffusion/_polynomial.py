@@ -1,0 +1,64 @@
+"""A polynomial of an operator, Σ_k θ_k T^k X, exact or to a stated relative error.
+
+Without a stated error the sum goes by Horner's rule. With one, and a symmetric T, half of the error may pay
+for a low-rank part of lower rank (`_truncation`) and the rest for fewer products in the Chebyshev basis
+(`_chebyshev`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from gadc._base.validation import check_number
+from gadc.diffusion._chebyshev import chebyshev
+from gadc.diffusion._horner import horner, learned_horner
+from gadc.diffusion._truncation import truncated
+from gadc.operators import LinearOperator
+
+
+def polynomial(
+    operator: LinearOperator, x: Tensor, theta: Sequence[float] | Tensor, *, rtol: float | None = None
+) -> Tensor:
+    """Evaluate Σ_k θ_k T^k x.
+
+    Args:
+        operator: T.
+        x: Matrix, shape (n, d), or vector, shape (n,).
+        theta: Coefficients θ_0..θ_K, see `gadc.series`; numbers, or a tensor, which may require gradients.
+        rtol: Allowed relative error in the Frobenius norm. With it and a symmetric operator, a low-rank part
+            of lower rank is used where it keeps that error, and fewer than K products where the spectrum is
+            known well enough to promise it. By default, for other operators, and for a `theta` that requires
+            gradients, the sum is direct.
+
+    Returns:
+        The sum, of the shape of `x`, differentiable in `x`, in `theta` and in the parts of the operator.
+
+    Examples:
+        >>> import torch, gadc
+        >>> from gadc.series import sgc
+        >>> x, edges = torch.eye(3), torch.tensor([[0, 1], [1, 2]])
+        >>> T = gadc.transition(x, edges, variant="plain", norm="rw")
+        >>> gadc.polynomial(T, x, sgc(1))
+        tensor([[0.5000, 0.5000, 0.0000],
+                [0.3333, 0.3333, 0.3333],
+                [0.0000, 0.5000, 0.5000]])
+    """
+    if len(theta) == 0:
+        raise ValueError("polynomial: theta must have at least one coefficient, got none.")
+    if rtol is not None:
+        check_number("polynomial", rtol, "rtol", strict=True)
+    if x.ndim == 1:
+        return polynomial(operator, x.unsqueeze(1), theta, rtol=rtol).squeeze(1)
+    x = x.contiguous()
+    if isinstance(theta, Tensor):
+        if theta.requires_grad and torch.is_grad_enabled():
+            return learned_horner(operator, x, theta)
+        theta = theta.tolist()
+    if rtol is None or not operator.symmetric or len(theta) < 3:
+        return horner(operator, x, theta)
+    operator, rest = truncated(operator, x, theta, rtol)
+    out = chebyshev(operator, x, theta, rest)
+    return horner(operator, x, theta) if out is None else out
