@@ -23,14 +23,14 @@ from torch import Tensor
 import gadc
 from gadc.datasets import load
 from gadc.models.auto._sweep import sweep, sweep_gram
-from gadc.transforms._corruption import corruption
+from gadc.transforms import make_noise
 
 LAMS, STEPS, RADII = (1.0, 8.0, 32.0, 128.0), (2, 4, 8, 16), (0.1, 0.5, 1.0, 2.0)
 GRID = [(lam, k) for lam in LAMS for k in STEPS]
 
 
 def pubmed(num_nodes: int | None):
-    data = corruption("gaussian-noise", level=0.05, seed=0)(load("pubmed"))
+    data = make_noise("gaussian-noise", level=0.05, seed=0)(load("pubmed"))
     return data if num_nodes is None else data.subgraph(torch.arange(num_nodes))
 
 

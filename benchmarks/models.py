@@ -37,7 +37,7 @@ from gadc.datasets import load
 from gadc.models import make_model
 from gadc.models._airgnn import shrink_rows
 from gadc.models._training.loop import Training, train
-from gadc.transforms._corruption import corruption
+from gadc.transforms import make_noise
 
 REPEATS, EPOCHS = 3, 8
 # Graph, noise, split, repeats, models (all where none is named). The last graph has 125 million features.
@@ -200,7 +200,7 @@ def main() -> None:
     torch.set_num_threads(1)
     rows = []
     for graph, level, split, repeats, models in GRAPHS:
-        data = corruption("gaussian-noise", level=level, seed=0)(load(graph, **split))
+        data = make_noise("gaussian-noise", level=level, seed=0)(load(graph, **split))
         rows += [row(name, graph, data, repeats) for name, *_ in PAIRS if name in models or not models]
     table = Table(title="Processor seconds, one thread, medians; dense noisy features")
     columns = ("model", "graph", "repeats", "before", "epoch", "pyg_before", "pyg_epoch", "ratio")

@@ -15,7 +15,7 @@ import gadc
 from gadc.datasets import load
 from gadc.diffusion import NearZeroRowSumWarning, normalize_rows
 from gadc.models._training.loop import Training
-from gadc.transforms._corruption import corruption
+from gadc.transforms import make_noise
 
 STEPS = 16
 
@@ -43,7 +43,7 @@ def _against_dense(setup: Setup, name: str, level: float, lam: float, target: fl
 
 
 def _noisy(name: str, level: float) -> tuple[Tensor, Tensor]:
-    data = corruption("gaussian-noise", level=level, seed=0)(load(name))
+    data = make_noise("gaussian-noise", level=level, seed=0)(load(name))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NearZeroRowSumWarning)
         return normalize_rows(data.x, "sum"), data.edge_index

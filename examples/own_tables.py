@@ -19,7 +19,7 @@ from gadc.datasets import csbm, from_tables
 from gadc.estimators import GADCClassifier, GADCTransformer
 from gadc.robustness import suspicious_edges
 from gadc.robustness.edges import undirected_pairs
-from gadc.transforms._corruption import EdgeAddition
+from gadc.transforms import EdgeAddition
 
 TRADES = ("baker", "smith", "tailor", "weaver")
 

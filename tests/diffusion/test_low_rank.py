@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from gadc.diffusion import diffuse
 from gadc.diffusion._graph import adjacency
-from gadc.diffusion._low_rank import leading_eigenpairs
-from gadc.transforms.purification import LowRank
+from gadc.diffusion._low_rank import LowRank, leading_eigenpairs
 from tests.helpers.graphs import graphs, random_graph
 
 

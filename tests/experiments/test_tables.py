@@ -12,7 +12,7 @@ from gadc.datasets.named._registry import record
 from gadc.experiments._measures import MEASURES
 from gadc.experiments._spec import Column, Row, Table, home_cell, load_table, parse_table, table_names
 from gadc.models import MODELS, make_model
-from gadc.transforms._corruption import corruption
+from gadc.transforms import make_noise
 
 SETS = ("cora", "citeseer", "pubmed")
 COAUTHOR = ("coauthor-cs-0.1", "coauthor-cs-1", "coauthor-physics-0.1", "coauthor-physics-1")
@@ -137,7 +137,7 @@ def test_data_of_a_column_can_be_asked_for(column: Column) -> None:
 @pytest.mark.parametrize("column", COLUMNS)
 def test_corruption_of_a_column_can_be_built(column: Column) -> None:
     for step in column.corruption:
-        assert callable(corruption(**step, seed=0))
+        assert callable(make_noise(**step, seed=0))
 
 
 @pytest.mark.parametrize(("row", "column"), RUNS)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gadc.models import GCN, GCNGarnet
-from gadc.transforms.purification import Garnet
+from gadc.transforms import Garnet
 from tests.helpers.tiny import tiny_data
 
 FEW = {"epochs": 5, "hidden": 8, "num_layers": 3}

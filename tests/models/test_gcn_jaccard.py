@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gadc.models import GCN, GCNJaccard
-from gadc.transforms.purification import Jaccard
+from gadc.transforms import Jaccard
 from tests.helpers import dense
 from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
 from tests.helpers.graphs import random_graph

@@ -3,7 +3,7 @@
 import torch
 
 from gadc.models import GADC, GCN, GCNJaccard, Purified
-from gadc.transforms.purification import Garnet, Jaccard
+from gadc.transforms import Garnet, Jaccard
 from tests.helpers.tiny import tiny_data
 
 FEW = {"epochs": 5, "hidden": 8}

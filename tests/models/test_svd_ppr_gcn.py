@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from gadc.diffusion import LowRank
 from gadc.models import SVDPPRGCN
-from gadc.transforms.purification import LowRank
 from tests.helpers.graphs import random_graph
 
 

@@ -14,7 +14,7 @@ from gadc.datasets import csbm
 from gadc.report import _run_evidence as run_evidence
 from gadc.report._run_evidence import edge_cosines, feature_map, wilson_interval
 from gadc.report._run_plots import AccuracyBars, Bar, ConfusionMatrix, CosineHistogram, FeatureMap, shortened
-from gadc.transforms._corruption import EdgeAddition
+from gadc.transforms import EdgeAddition
 from tests.helpers.run_samples import HOSTILE, MODELS, run_report
 
 pytest.importorskip("matplotlib")

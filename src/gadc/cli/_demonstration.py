@@ -16,12 +16,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch_geometric.data import Data
+from torch_geometric.transforms import Compose
 
 from gadc.datasets.synthetic._digits import digits
 from gadc.diffusion import diffuse
 from gadc.models import Fitted, MLPModel
 from gadc.models._training.loop import accuracy
-from gadc.transforms._corruption import Compose, EdgeAddition, GaussianNoise
+from gadc.transforms import EdgeAddition, GaussianNoise
 
 NOISE = 0.4  # standard deviation; the pixels lie in [0, 1]
 RATE = 0.5  # false edges as a share of the true ones
@@ -63,7 +64,7 @@ class Outcome:
 
 def corrupted_digits(seed: int) -> Data:
     """The digits with noisy pixels and planted edges."""
-    corrupt = Compose(GaussianNoise(level=NOISE, seed=seed), EdgeAddition(rate=RATE, seed=seed))
+    corrupt = Compose([GaussianNoise(level=NOISE, seed=seed), EdgeAddition(rate=RATE, seed=seed)])
     return corrupt(digits(seed=seed))
 
 

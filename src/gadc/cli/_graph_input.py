@@ -71,7 +71,7 @@ class GraphInput(OwnGraph):
 
     def _add_noise(self, data: "Data") -> "Data":
         from gadc._base.validation import check_choice
-        from gadc.transforms._corruption import CORRUPTIONS, corruption
+        from gadc.transforms import NOISES, make_noise
 
         if self.data is None and (self.split, self.attack, self.rate) != (None, None, None):
             raise ValueError("--split, --attack and --rate belong to a named data set (--data).")
@@ -79,9 +79,9 @@ class GraphInput(OwnGraph):
             raise ValueError("--noise and --level go together.")
         if self.noise is None:
             return data
-        kind: Any = CORRUPTIONS[check_choice("--noise", self.noise, "its kind", tuple(CORRUPTIONS))]
+        kind: Any = NOISES[check_choice("--noise", self.noise, "its kind", tuple(NOISES))]
         (setting,) = (field.name for field in fields(kind) if field.name != "seed")
-        return corruption(self.noise, seed=self.seed, **{setting: self.level})(data)
+        return make_noise(self.noise, seed=self.seed, **{setting: self.level})(data)
 
 
 def split_and_seed(text: str | None) -> tuple[str | None, int | None]:

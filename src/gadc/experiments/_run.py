@@ -28,7 +28,7 @@ from gadc.experiments._spec import Column, Row, Table
 from gadc.models import make_model
 from gadc.models._training.checkpoints import resumable
 from gadc.models._training.loop import accuracy
-from gadc.transforms._corruption import corruption as make_corruption
+from gadc.transforms import make_noise
 
 
 def settings_of(row: Row, column: Column) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def prepare(table: Table, column: Column, run: int) -> Data:
     data = _load(**settings) if settings else Data()
     for number, corruption in enumerate(column.corruption):
         noise_seed = derive_seed(table.name, "noise", column.name, run, number)
-        data = make_corruption(**corruption, seed=noise_seed)(data)
+        data = make_noise(**corruption, seed=noise_seed)(data)
     return data
 
 

@@ -1,7 +1,7 @@
 """GCN-GARNET: a GCN on the graph rebuilt from the leading spectrum.
 
 Deng, X. Li, Feng and Z. Zhang, "GARNET: Reduced-Rank Topology Learning for Robust and Scalable Graph Neural
-Networks", Learning on Graphs 2022. The step is `gadc.transforms.purification.Garnet`:
+Networks", Learning on Graphs 2022. The step is `gadc.transforms.Garnet`:
 
     Q = U √Σ,  R = V √Σ  of  D^-1/2 A D^-1/2;    nearest neighbours in Q, kept with weight q_i · r_j > γ
 """
@@ -16,7 +16,7 @@ from torch_geometric.data import Data
 
 from gadc.models._gcn import GCN
 from gadc.operators import LinearOperator
-from gadc.transforms.purification import Garnet
+from gadc.transforms import Garnet
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """GCN-Jaccard: edges between nodes that share hardly a feature are dropped, then a GCN.
 
 H. Wu, C. Wang, Tyshetskiy, Docherty, Lu and Zhu, "Adversarial Examples for Graph Data: Deep Insights into
-Attack and Defense", IJCAI 2019. The step is `gadc.transforms.purification.Jaccard`:
+Attack and Defense", IJCAI 2019. The step is `gadc.transforms.Jaccard`:
 
     J_ij = |x_i ∧ x_j| / |x_i ∨ x_j|        the edge goes if J_ij < θ
 """
@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 
 from gadc.models._gcn import GCN
 from gadc.operators import LinearOperator
-from gadc.transforms.purification import Jaccard
+from gadc.transforms import Jaccard
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """GCN-SVD: a GCN on the adjacency of low rank.
 
 Entezari, Al-Sayouri, Darvishzadeh and Papalexakis, "All You Need Is Low (Rank): Defending Against Adversarial
-Attacks on Graphs", WSDM 2020. The step is `gadc.transforms.purification.LowRank`:
+Attacks on Graphs", WSDM 2020. The step is `gadc.diffusion.LowRank`:
 
     T = D^-1/2 (U_r Σ_r V_rᵀ + I) D^-1/2
 
@@ -23,12 +23,11 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc.diffusion._graph import adjacency
-from gadc.diffusion._low_rank import MIN_DEGREE
+from gadc.diffusion._low_rank import MIN_DEGREE, LowRank
 from gadc.models._gcn import GCN
 from gadc.models._model import Fitted
 from gadc.operators import LinearOperator
 from gadc.operators._products import rescale, row_sums
-from gadc.transforms.purification import LowRank
 
 
 @dataclass(frozen=True, kw_only=True)

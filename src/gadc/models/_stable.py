@@ -22,7 +22,7 @@ from gadc.diffusion._graph import add_self_loops, adjacency, normalize
 from gadc.models._gcn import GCN
 from gadc.models._model import Fitted
 from gadc.operators import LinearOperator
-from gadc.transforms.purification import Stable
+from gadc.transforms import Stable
 
 
 @dataclass(frozen=True, kw_only=True)

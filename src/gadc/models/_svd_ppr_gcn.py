@@ -2,7 +2,7 @@
 
 This is what made the row named Soft-Median-GDC in Table 2 of Liu et al., "Graph Adversarial Diffusion
 Convolution", ICML 2024; the soft median of Geisler et al. (NeurIPS 2021) has no part in it. The step is
-`gadc.transforms.purification.TruncatedPPR`:
+`gadc.transforms.TruncatedPPR`:
 
     Π = α (I - (1-α) D^-1/2 (A_r + I) D^-1/2)^-1,    the 64 largest of each row, scaled to 1
     Z = S drop(ReLU(S X W₁ + b₁)) W₂ + b₂,           S = (Π + I) / 2, normalised by its row sums that is
@@ -19,7 +19,7 @@ from torch_geometric.data import Data
 from gadc.diffusion import Plain
 from gadc.models._gcn import GCN
 from gadc.operators import LinearOperator
-from gadc.transforms.purification import TruncatedPPR
+from gadc.transforms import TruncatedPPR
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ import torch
 
 from gadc.datasets import changed_edges, csbm
 from gadc.robustness.edges import SCORES, calibrate_scores, edge_scores, undirected_pairs
-from gadc.transforms._corruption import EdgeAddition
+from gadc.transforms import EdgeAddition
 
 CLEAN = csbm(400, num_classes=10, num_features=12, mean_degree=8.0, homophily=1.0, signal=6.0, seed=0)
 

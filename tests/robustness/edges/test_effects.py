@@ -67,7 +67,7 @@ def test_one_variant(variant, weight):
     ],
     ids=str,
 )
-@pytest.mark.filterwarnings("ignore::gadc.transforms._corruption.NearZeroRowSumWarning")
+@pytest.mark.filterwarnings("ignore::gadc.diffusion._normalization.NearZeroRowSumWarning")
 def test_other_settings(settings):
     model = _fitted(**{"variant": "plain", **settings})
     found = edge_effects(model, DATA.x, DATA.edge_index, None, PAIRS)

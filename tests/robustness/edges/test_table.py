@@ -11,7 +11,7 @@ from gadc.datasets import changed_edges, csbm
 from gadc.estimators import GADCClassifier
 from gadc.robustness import suspicious_edges
 from gadc.robustness.edges import calibrate_scores, edge_effects, undirected_pairs
-from gadc.transforms._corruption import EdgeAddition
+from gadc.transforms import EdgeAddition
 
 CLEAN = csbm(80, num_features=6, mean_degree=5.0, homophily=0.9, signal=3.0, seed=0)
 DATA = EdgeAddition(rate=0.2, seed=0)(CLEAN)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch_geometric.data import Data
 
-from gadc.transforms.purification import Garnet
+from gadc.transforms import Garnet
 from gadc.transforms.purification._garnet import nearest_pairs
 from tests.helpers.graphs import random_graph
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch_geometric.data import Data
 
-from gadc.transforms.purification import Jaccard
+from gadc.transforms import Jaccard
 from tests.helpers.graphs import graphs
 
 

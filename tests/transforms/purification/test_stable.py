@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch_geometric.data import Data
 
 from gadc.diffusion._graph import add_self_loops, adjacency, normalize
-from gadc.transforms.purification import Stable
+from gadc.transforms import Stable
 from gadc.transforms.purification._contrast import Discriminator, Encoder, contrastive_loss, train_encoder
 from gadc.transforms.purification._stable import similar_nodes
 from tests.helpers import dense

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch_geometric.data import Data
 
-from gadc.transforms.purification import LowRank, TruncatedPPR
+from gadc.diffusion import LowRank
+from gadc.transforms import TruncatedPPR
 from gadc.transforms.purification._edges import largest_products
 from tests.helpers.graphs import random_graph
 
@@ -57,7 +58,7 @@ def test_blocks_of_rows_make_the_whole_matrix(monkeypatch):
     [
         ({"alpha": 1.0}, r"TruncatedPPR: alpha must lie in \(0, 1\), got 1.0"),
         ({"count": 0}, "TruncatedPPR: count must be a whole number >= 1, got 0"),
-        ({"rank": 0}, "LowRank: rank must be a whole number >= 1, got 0"),
+        ({"rank": 0}, "TruncatedPPR: rank must be a whole number >= 1, got 0"),
     ],
 )
 def test_bad_settings(settings, message):

@@ -78,7 +78,7 @@ def suspicious_edges(
     Examples:
         >>> from gadc.datasets import csbm
         >>> from gadc.robustness import suspicious_edges
-        >>> from gadc.transforms._corruption import EdgeAddition
+        >>> from gadc.transforms import EdgeAddition
         >>> clean = csbm(100, num_classes=4, homophily=1.0, signal=6.0, seed=0)
         >>> data = EdgeAddition(rate=0.2, seed=0)(clean)
         >>> table = suspicious_edges(data)

@@ -1,10 +1,11 @@
-"""Embeddings learned without labels: nodes of the graph against nodes whose features were shuffled.
+"""Embeddings learned without labels: nodes of the graph against nodes with shuffled features.
 
     E = PReLU(N(A₁) X W + b)                                 one graph convolution
-    c₁, c₂ = sigmoid(mean of the encodings of two views)     what a view looks like on the whole
-    f(e) = eᵀ M c₁ + eᵀ M c₂ + 2 b₀                          high for true nodes, low for shuffled ones
+    c₁, c₂ = sigmoid(mean of the encodings of two views)     a summary of each view
+    f(e) = eᵀ M c₁ + eᵀ M c₂ + 2 b₀                          high for true nodes, low for shuffled nodes
 
-trained by the binary cross-entropy of f; with one view, that is Deep Graph Infomax (Veličković et al., 2019).
+The loss is the binary cross-entropy of f; with one view, this is Deep Graph Infomax (Veličković et al.,
+2019).
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from gadc.operators import LinearOperator
 from gadc.operators._pattern import SparsePattern
 
-_SPARSE = 0.25  # share of non-zeros below which a sparse product pays
+_SPARSE = 0.25  # share of non-zeros below which a sparse product is faster
 
 
 class Encoder(nn.Module):
-    """One convolution.
+    """One graph convolution with a learned activation.
 
     Args:
         in_features: Width of the features.
@@ -38,16 +39,16 @@ class Encoder(nn.Module):
         nn.init.xavier_uniform_(self.weight)
 
     def forward(self, x: Tensor, graph: LinearOperator) -> Tensor:
-        """The embeddings of all nodes."""
-        return self.spread(x @ self.weight, graph)
+        """Compute the embeddings of all nodes, (nodes, width)."""
+        return self.convolve(x @ self.weight, graph)
 
-    def spread(self, mapped: Tensor, graph: LinearOperator) -> Tensor:
-        """The same from X W, which all graphs share."""
+    def convolve(self, mapped: Tensor, graph: LinearOperator) -> Tensor:
+        """Compute the embeddings from X W, which is the same for all graphs."""
         return torch.prelu(graph @ mapped + self.bias, self.slope)
 
 
 class Discriminator(nn.Module):
-    """f(e, c) = eᵀ M c + b₀.
+    """Score a node against a summary: f(e, c) = eᵀ M c + b₀.
 
     Args:
         width: Width of the embeddings.
@@ -60,14 +61,17 @@ class Discriminator(nn.Module):
         nn.init.xavier_uniform_(self.weight)
 
     def forward(self, embeddings: Tensor, summary: Tensor) -> Tensor:
-        """One score a node."""
+        """Compute one score per node."""
         return embeddings @ (self.weight @ summary) + self.bias
 
 
 def contrastive_loss(
     true: Tensor, shuffled: Tensor, views: tuple[Tensor, Tensor], score: Discriminator
 ) -> Tensor:
-    """Binary cross-entropy of the scores, added up over the two summaries, of true and shuffled nodes."""
+    """Compute the binary cross-entropy of true and shuffled nodes.
+
+    The score of a node is the sum of its scores against the summaries of the two views.
+    """
     summaries = [torch.sigmoid(view.mean(0)) for view in views]
     nodes = torch.cat([true, shuffled])
     scores = score(nodes, summaries[0]) + score(nodes, summaries[1])
@@ -86,9 +90,19 @@ def train_encoder(
     patience: int,
     seed: int,
 ) -> Encoder:
-    """Adam until the loss has not fallen for `patience` epochs; the weights of the lowest loss are kept.
+    """Train an encoder with Adam and keep the weights of the lowest loss.
 
-    Shuffling rows commutes with the product by W, so X W is formed once an epoch.
+    Shuffling rows commutes with the product with W, so X W is computed once per epoch.
+
+    Args:
+        x: Features (nodes, features).
+        graph: Normalised adjacency of the graph.
+        views: Normalised adjacencies of the two views.
+        width: Width of the embeddings.
+        lr: Learning rate.
+        epochs: Largest number of epochs.
+        patience: Number of epochs without a lower loss after which training stops.
+        seed: Seed of weights and shuffles.
     """
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         torch.manual_seed(seed)
@@ -101,8 +115,8 @@ def train_encoder(
             optimizer.zero_grad()
             mapped = features @ encoder.weight
             order = torch.randperm(len(x)).to(x.device)
-            seen = encoder.spread(mapped, views[0]), encoder.spread(mapped, views[1])
-            true, shuffled = encoder.spread(mapped, graph), encoder.spread(mapped[order], graph)
+            seen = encoder.convolve(mapped, views[0]), encoder.convolve(mapped, views[1])
+            true, shuffled = encoder.convolve(mapped, graph), encoder.convolve(mapped[order], graph)
             loss = contrastive_loss(true, shuffled, seen, score)
             current = loss.item()
             if current < lowest:
@@ -118,7 +132,7 @@ def train_encoder(
 
 
 def _compressed(x: Tensor) -> Tensor | LinearOperator:
-    """X as a sparse operator where that is cheaper."""
+    """Return X as a sparse operator where its products are faster."""
     occupied = x != 0
     if float(occupied.float().mean()) > _SPARSE:
         return x

@@ -4,21 +4,24 @@ K. Li, Y. Liu, Ao, Chi, Feng, H. Yang and He, "Reliable Representations Make A S
 Structure Refinement for Robust GNN", KDD 2022.
 
     1. A₁ is A without the edges of Jaccard similarity below t₁
-    2. embeddings E from A₁ + β I, contrasted with two views: A₁ + (β+1) I and some of the dropped edges each
-       (see `gadc.transforms.purification._contrast`)
-    3. of A itself, the edges with cos(e_i, e_j) > t₂ stay
-    4. row i gets weight 1 at the k nodes most similar to i, itself among them, that kept more than one edge
+    2. embeddings E of A₁ + β I, trained to differ from shuffled nodes in two views: each view is
+       A₁ + (β+1) I and some of the dropped edges (see `gadc.transforms.purification._contrast`)
+    3. edges of A with cos(e_i, e_j) > t₂ stay
+    4. row i gets weight 1 at the k nodes most similar to i, i itself among them, that kept more than one edge
 
-Without 2, all that depends on weights of edges is differentiable in them: those of edges that stay, and E.
+Given a trained encoder, the embeddings and the weights of edges that stay are differentiable in the weights
+of the edges.
 """
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
+from torch_geometric.transforms import BaseTransform
 
 from gadc._base.pairs import distinct_numbers
 from gadc._base.validation import check_count, check_number
@@ -31,25 +34,38 @@ from gadc.transforms.purification._edges import (
     edge_jaccard,
     graph_of,
     largest_products,
-    with_graph,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stable:
-    """Refines the edges, and puts the embeddings in the place of the features.
+class Stable(BaseTransform):  # type: ignore[misc]
+    """Refine the edges by embeddings that are learned without labels, and replace the features by them.
+
+    The new edges are directed: edge (i, j) is the entry in row i and column j.
 
     Args:
-        jaccard: Threshold t₁.
-        self_loops: Weight β of the loops under the encoder.
-        restored: Share of the dropped edges that each view gets back.
-        cosine: Threshold t₂.
-        neighbors: k; since a node is its own nearest, k - 1 others are joined to it.
-        width: Width of the embeddings.
-        lr: Learning rate of the encoder.
-        max_epochs: Its training steps at most.
-        patience: Steps without a lower loss after which it stops.
-        seed: Of views, weights and shuffles.
+        jaccard: Threshold t₁ >= 0 of the Jaccard similarity, 0.03 by default.
+        self_loops: Weight β >= 0 of the self-loops in the encoder, 2 by default.
+        restored: Share of the dropped edges that each view gets back, between 0 and 1; 0.2 by default.
+        cosine: Threshold t₂ >= -1 of the cosine of two embeddings, 0.25 by default.
+        neighbors: Number k of similar nodes, 7 by default. A node is the most similar to itself, so that
+            edges to k - 1 others are added.
+        width: Width of the embeddings, 512 by default.
+        lr: Learning rate of the encoder, 0.001 by default.
+        max_epochs: Largest number of training steps of the encoder, 10000 by default.
+        patience: Number of steps without a lower loss after which training stops, 20 by default.
+        seed: Seed of views, weights and shuffles, 0 by default.
+
+    Shapes:
+        - `x`: (nodes, features) before, (nodes, width) after
+        - `edge_index`: (2, edges) before, (2, new edges) after
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.transforms import Stable
+        >>> refined = Stable(width=4, max_epochs=2, jaccard=0.0)(csbm(20, mean_degree=4.0))
+        >>> refined.x.shape
+        torch.Size([20, 4])
     """
 
     jaccard: float = 0.03
@@ -74,12 +90,12 @@ class Stable:
         if self.restored > 1:
             raise ValueError(f"Stable: restored must be between 0 and 1, got {self.restored!r}.")
 
-    def __call__(self, data: Data) -> Data:
-        """All four stages: a copy with embeddings `x` and directed edges, (i, j) being the entry of row i."""
+    def forward(self, data: Data) -> Data:
+        """Train an encoder, then replace features, edges and weights: all four stages."""
         return self.refine(data, self.encoder(data))
 
     def encoder(self, data: Data) -> Encoder:
-        """Stages 1 and 2: the trained encoder of this graph."""
+        """Train the encoder of a graph: stages 1 and 2."""
         x, edge_index, weight = self._graph(data)
         x, weight = x.detach(), weight.detach()
         similar = edge_jaccard(x, edge_index) >= self.jaccard
@@ -100,7 +116,12 @@ class Stable:
         )
 
     def refine(self, data: Data, encoder: Encoder) -> Data:
-        """Stages 1, 3 and 4 with an encoder that is trained already, on this graph or another."""
+        """Return a refined copy of a graph: stages 1, 3 and 4.
+
+        Args:
+            data: The graph.
+            encoder: An encoder that was trained on this graph or on another one.
+        """
         x, edge_index, weight = self._graph(data)
         similar = edge_jaccard(x.detach(), edge_index) >= self.jaccard
         embeddings = encoder(x, self._normalized(x, edge_index, weight, similar, self.self_loops))
@@ -111,19 +132,18 @@ class Stable:
         added = similar_nodes(fixed, degree > 1, self.neighbors)
         n = len(x)
         other = ~torch.isin(edge_index[0] * n + edge_index[1], added[0] * n + added[1])
-        return with_graph(
-            data,
-            x=embeddings,
-            edge_index=torch.cat([edge_index[:, other], added], 1),
-            edge_weight=torch.cat([weight[other], weight.new_ones(added.shape[1])]),
-        )
+        refined = copy.copy(data)
+        refined.x = embeddings
+        refined.edge_index = torch.cat([edge_index[:, other], added], 1)
+        refined.edge_weight = torch.cat([weight[other], weight.new_ones(added.shape[1])])
+        return refined
 
     def _graph(self, data: Data) -> tuple[Tensor, Tensor, Tensor]:
         x, edge_index, edge_weight = graph_of("Stable", data)
         return x, *both_directions(x, edge_index, edge_weight, owner="Stable")
 
     def _restored(self, edge_index: Tensor, similar: Tensor) -> list[Tensor]:
-        """For each view, which dropped edges it gets back; both directions of an edge go together."""
+        """Draw the dropped edges that each view gets back, always both directions of an edge."""
         source, target = edge_index
         upper = torch.nonzero(~similar & (source < target)).flatten()
         n = int(edge_index.max()) + 1 if edge_index.numel() else 1
@@ -138,12 +158,24 @@ class Stable:
     def _normalized(
         self, x: Tensor, edge_index: Tensor, weight: Tensor, chosen: Tensor, loops: float
     ) -> LinearOperator:
+        """Build the normalised adjacency of the chosen edges with self-loops."""
         graph = adjacency(edge_index[:, chosen], weight[chosen], len(x), dtype=x.dtype, owner="Stable")
         return normalize(add_self_loops(graph, loops), "sym", owner="Stable")
 
 
 def similar_nodes(embeddings: Tensor, candidates: Tensor, count: int) -> Tensor:
-    """Edges from each node to its `count` most similar candidates by cosine; itself counts, without edge."""
+    """List edges from each node to its `count` most similar candidates by cosine.
+
+    A candidate is the most similar to itself; this takes one of the `count` places and gives no edge.
+
+    Args:
+        embeddings: Matrix (nodes, width).
+        candidates: Boolean mask (nodes,).
+        count: Number of candidates per node.
+
+    Returns:
+        The edges, (2, edges).
+    """
     nodes = torch.nonzero(candidates).flatten()
     directions = torch.nn.functional.normalize(embeddings, dim=1)
     _, nearest = largest_products(directions, directions[nodes], min(count, len(nodes)))
