@@ -98,19 +98,18 @@ def test_a_report_that_cannot_be_written_is_refused_first(run, folder, mine, nam
 
 
 def test_a_report_says_what_the_model_knows_of_its_training(folder, mine):
-    from gadc.cli._graph_input import GraphInput, adjacency_matrix, feature_table
+    from gadc.cli._graph_input import GraphInput
     from gadc.cli._model_pages import fit_page
     from gadc.estimators import GADCClassifier
     from gadc.models._training.loop import Trained
 
     data = GraphInput(**dict(zip(("edges", "nodes", "label"), mine[1::2], strict=True))).read()
-    labels = [None if code < 0 else data.class_names[code] for code in data.y.tolist()]
     model = GADCClassifier(variant="II", lam=4.0, num_steps=2, random_state=0, epochs=5)
-    model.fit(feature_table(data), labels, adjacency_matrix(data))
+    model.fit_data(data)
     model.trained_ = Trained(1, 80.0, 0.5, [1.0, 0.5], [70.0, 80.0])
-    model.held_out_ = np.arange(len(labels)) < 10
+    model.held_out_ = np.arange(data.num_nodes) < 10
     model.explain_, model.report_ = "Because <of> this.", {"finalists": []}
-    told = {"title": "t", "verdict": "v", "data": data, "labels": labels, "models": {"GADC": model}}
+    told = {"title": "t", "verdict": "v", "data": data, "models": {"GADC": model}}
     told["figures"] = [{"model": "GADC", "validation_accuracy": 0.8, "log_loss": 0.5}]
     page = fit_page("gadc fit", **told)
     assert [type(picture).__name__ for picture in page.pictures][-2:] == ["ConfusionMatrix", "TrainingCurves"]

@@ -98,7 +98,7 @@ def test_few_labels_leave_nothing_to_validate(run_json, run, folder):
     [
         ("id,a,kind\np00,1,\np01,2,\n", ("--label", "kind"), "no node has a label"),
         ("id,a,kind\np00,1,x\np01,2,y\n", (), "there are no labels"),
-        ("id,a,kind\np00,1,-1\np01,2,1\n", ("--label", "kind"), "a class is called -1"),
+        ("id,a,kind\np00,1,-1\np01,2,1\n", ("--label", "kind"), "class_names must not contain -1"),
         ("id,a,kind\np00,1,x\np01,2,y\n", ("--label", "sort"), "column 'sort': no such column"),
         ("id,a,kind\np00,1,x\np01,2,y\n", ("--label", "kind", "--head", "tail"), "head must be one of"),
     ],

@@ -36,8 +36,8 @@ def test_columns_are_matched_by_name(run_json, folder, mine, model):
 @pytest.mark.parametrize(
     ("change", "messages"),
     [
-        (pl.col("eye").alias("nose"), ["missing 'eye'", "not known to it 'nose'"]),
-        (pl.lit(1).alias("height"), ["not known to it 'height'", "--features"]),
+        (pl.col("eye").alias("nose"), ["missing 'eye'", "unknown 'nose'"]),
+        (pl.lit(1).alias("height"), ["unknown 'height'", "--features"]),
     ],
 )
 def test_other_columns_are_an_error(run, folder, mine, model, change, messages):
@@ -54,7 +54,7 @@ def test_a_model_without_names_counts(run, run_json, tmp_path, mine):
     run_json("fit", "--data", "digits", "--variant", "II", "--steps", "1", "-o", tmp_path / "m")
     code, _, err = run("predict", tmp_path / "m", *mine, "-o", tmp_path / "p.csv")
     assert code == 2
-    assert "the model needs 64 features, got 3" in err
+    assert "data must have 64 features, got 3" in err
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate"])

@@ -123,7 +123,9 @@ def test_other_graphs_and_rows(communities):
     np.testing.assert_allclose(
         transformer.transform(X[:30], adjacency=few), GADCTransformer(few).fit_transform(X[:30])
     )
-    with pytest.raises(ValueError, match=r"the graph of fit has 120 nodes, .* got 30; .* pass their graph"):
+    with pytest.raises(
+        ValueError, match=r"the graph of fit, which has 120 nodes, got 30 rows; .* pass their graph"
+    ):
         transformer.transform(X[:30])
     # The graph of fit goes before the constructor's.
     assert GADCTransformer(np.eye(3)).fit(X[:30], adjacency=few).graph_.num_nodes == 30
@@ -254,7 +256,7 @@ def test_new_graphs(communities):
     small = adjacency[order][:, order]
     assert model.score(X[order], truth[order], adjacency=small) > 0.9
     assert (model.predict(X[order], adjacency=small) == truth[order]).mean() > 0.9
-    with pytest.raises(ValueError, match="the graph of fit has 120 nodes"):
+    with pytest.raises(ValueError, match="the graph of fit, which has 120 nodes"):
         model.predict(X[order])
     # The whole graph in another order is the same graph.
     order = np.random.RandomState(1).permutation(120)
@@ -304,14 +306,14 @@ def test_auto_with_useless_features_spreads_the_labels(communities, tmp_path):
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     # It speaks about the nodes of its graph; other graphs get a candidate that reads features.
     assert again.predict(X[:7], adjacency=np.ones((7, 7))).shape == (7,)
-    with pytest.raises(ValueError, match="the graph of fit has 120 nodes"):
+    with pytest.raises(ValueError, match="the graph of fit, which has 120 nodes"):
         again.predict(X[:7])
 
 
 def test_one_variant_compares_nothing(communities):
     X, y, adjacency, _ = communities
     model = GADCClassifier(adjacency, **QUICK).fit(X, y)
-    assert model.explain_ == "Variant II was asked for; nothing was compared."
+    assert model.explain_ == "Variant II was requested; nothing was compared."
     assert model.report_ == {}
     with pytest.raises(ValueError, match="variant must be one of 'plain'"):
         GADCTransformer(adjacency, variant="auto").fit(X)
@@ -340,8 +342,8 @@ def test_minus_one_beside_words_in_a_numpy_array(communities):
 def test_bad_labels():
     X = np.eye(4)
     for y, message in [
-        ([-1] * 4, "y must label at least one node with a class, got 4 unlabelled ones"),
-        (["a", 1, "b", 2], "y must hold words or numbers, got both"),
+        ([-1] * 4, "y must label at least one node, got 4 unlabelled nodes"),
+        (["a", 1, "b", 2], "y must be all text or all numbers, got both"),
         ([0.5, 0.2, 0.3, 0.1], "Unknown label type"),
         ([0, 1], "inconsistent numbers of samples"),
         ([0, 1, np.inf, 0], "infinity"),

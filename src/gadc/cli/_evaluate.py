@@ -5,15 +5,17 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gadc.cli._bundles import spread
-from gadc.cli._graph_input import GraphInput, class_names, nodes_of, tell_notes
+from gadc.cli._graph_input import GraphInput, nodes_of, tell_notes
 from gadc.cli._output import AsJson, print_facts, print_json, print_rows, say, working
-from gadc.cli._predict import ModelFile, load_model, probabilities
+from gadc.cli._predict import ModelFile, class_positions, load_model, probabilities
 from gadc.cli._run_pages import ReportFile, check_report, command_line
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from torch_geometric.data import Data
+
+    from gadc.estimators import GADCClassifier
 
 
 @spread
@@ -37,7 +39,7 @@ def evaluate(
         data = graph.read()
     tell_notes(data)
     classes = classifier.classes_.tolist()
-    codes = _true_codes(data, classes)
+    codes = _true_codes(data, classifier)
     with working("Predicting"):
         facts = _measure(codes, probabilities(classifier, data), len(classes))
     part = "labelled nodes" if nodes_of(data, "test") is None else "test nodes"
@@ -61,17 +63,9 @@ def evaluate(
         say("note: where these labels were those of fit, the figures flatter the model.")
 
 
-def _true_codes(data: "Data", classes: list[Any]) -> "NDArray[np.int64]":
-    """Position of each node's true class among the model's; -1 where it is not to be judged."""
-    import numpy as np
-
-    position = {str(name): code for code, name in enumerate(classes)}
-    names = [str(name) for name in class_names(data)]
-    unknown = [name for name in names if name not in position]
-    if unknown:
-        known = ", ".join(position)
-        raise ValueError(f"evaluate: the model knows the classes {known}, got also {', '.join(unknown)}.")
-    codes: NDArray[np.int64] = np.array([*(position[name] for name in names), -1])[data.y.numpy()]
+def _true_codes(data: "Data", model: "GADCClassifier") -> "NDArray[np.int64]":
+    """Return the position of each node's true class in `classes_`, -1 for nodes that are not evaluated."""
+    codes = class_positions(model, data)
     tested = nodes_of(data, "test")
     if tested is not None:
         codes[~tested.numpy()] = -1

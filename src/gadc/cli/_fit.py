@@ -8,14 +8,7 @@ import typer
 
 from gadc.cli._bundles import spread
 from gadc.cli._diffusion_options import ClassifierOptions
-from gadc.cli._graph_input import (
-    GraphInput,
-    adjacency_matrix,
-    class_names,
-    feature_table,
-    nodes_of,
-    tell_notes,
-)
+from gadc.cli._graph_input import GraphInput, class_names, labels_to_fit, tell_notes, without_graph
 from gadc.cli._output import AsJson, check_folder, print_json, print_rows, say, working
 from gadc.cli._run_pages import ReportFile, check_report, command_line
 
@@ -49,15 +42,14 @@ def fit(
     with working("Reading the graph"):
         data = graph.read()
     tell_notes(data)
-    labels = training_labels(data)
-    known = sum(label is not None for label in labels)
+    seen = labels_to_fit(data)
+    known = int((seen.y >= 0).sum())
     if diffusion.unread:
         say(f"note: auto chooses its settings by itself and reads no {', '.join(diffusion.unread)}")
     figures, models = [], _models(diffusion, head, graph.seed)
-    x, adjacency = feature_table(data), adjacency_matrix(data)
     for name, (model, uses_graph) in models.items():
         with working(f"Training {name}"):
-            model.fit(x, labels, adjacency if uses_graph else None)
+            model.fit_data(seen if uses_graph else without_graph(seen))
         figures.append(
             {
                 "model": name,
@@ -71,7 +63,7 @@ def fit(
     if report is not None:
         from gadc.cli._model_pages import fit_page
 
-        shown = {"title": graph.title, "verdict": verdict, "data": data, "labels": labels}
+        shown = {"title": graph.title, "verdict": verdict, "data": seen}
         with working("Writing the report"):
             fitted = {name: model for name, (model, _) in models.items()}
             fit_page(command_line(context), **shown, models=fitted, figures=figures).write(report)
@@ -90,15 +82,7 @@ def fit(
 def training_labels(data: "Data") -> list[Any]:
     """The class of each node by its name, None where there is none to train on."""
     names = class_names(data)
-    if {-1, "-1"} & set(names):
-        raise ValueError("fit: a class is called -1, which stands for unlabelled; call it something else.")
-    y = data.y.clone()
-    seen = nodes_of(data, "train", "val")
-    if seen is not None:
-        y[~seen] = -1
-    if not (y >= 0).any():
-        raise ValueError("fit: no node has a label; name their column with --label.")
-    return [None if code < 0 else names[code] for code in y.tolist()]
+    return [None if code < 0 else names[code] for code in labels_to_fit(data).y.tolist()]
 
 
 def _models(options: ClassifierOptions, head: str, seed: int) -> "dict[str, tuple[GADCClassifier, bool]]":

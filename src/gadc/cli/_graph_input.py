@@ -157,6 +157,30 @@ def class_names(data: "Data") -> list[Any]:
     return data.get("class_names") or list(range(int(data.y.max()) + 1))
 
 
+def labels_to_fit(data: "Data") -> "Data":
+    """A copy whose labels are those to train on: of a split, those of its training and validation nodes."""
+    from copy import copy
+
+    class_names(data)
+    seen = copy(data)
+    chosen = nodes_of(data, "train", "val")
+    seen.y = data.y if chosen is None else data.y.masked_fill(~chosen, -1)
+    if not (seen.y >= 0).any():
+        raise ValueError("fit: no node has a label; name their column with --label.")
+    for part in ("train", "val", "test"):
+        seen.pop(f"{part}_mask", None)
+    return seen
+
+
+def without_graph(data: "Data") -> "Data":
+    """A copy without edges."""
+    from copy import copy
+
+    alone = copy(data)
+    alone.edge_index = alone.edge_weight = None
+    return alone
+
+
 def nodes_of(data: "Data", *parts: str) -> "Tensor | None":
     """The nodes in any of these parts ("train", "val", "test") of a split; None if there is no such split."""
     import torch

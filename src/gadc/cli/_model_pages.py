@@ -13,7 +13,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc.cli._output import text
-from gadc.cli._predict import probabilities
+from gadc.cli._predict import class_positions, probabilities
 from gadc.cli._run_pages import card, texts
 from gadc.estimators import GADCClassifier
 from gadc.report._run_evidence import edge_cosines, feature_map, training_curve, wilson_interval
@@ -30,7 +30,6 @@ def fit_page(
     title: str,
     verdict: str,
     data: Data,
-    labels: Sequence[Any],
     models: Mapping[str, GADCClassifier],
     figures: Sequence[dict[str, Any]],
 ) -> RunReport:
@@ -40,13 +39,12 @@ def fit_page(
         command: As it was given.
         title: What the graph is called.
         verdict: What came of the comparison.
-        data: The graph.
-        labels: Class of each node by its name, None where it was not told.
+        data: The graph as the model was given it.
         models: The model that is saved, then its controls.
         figures: Its figures and theirs, as printed.
     """
     chosen = next(iter(models.values()))
-    codes = _codes(labels, chosen.classes_.tolist())
+    codes = class_positions(chosen, data)
     held_out: NDArray[np.bool_] | None = getattr(chosen, "held_out_", None)
     _, seen = _with_features(chosen, lambda: probabilities(chosen, data))
     predicted = np.searchsorted(chosen.classes_, chosen.transduction_)
@@ -131,11 +129,6 @@ def _with_features(model: GADCClassifier, predict: Callable[[], Any]) -> tuple[A
         return predict(), (seen[0] if seen else None)
     finally:
         watch.remove()
-
-
-def _codes(labels: Sequence[Any], classes: list[Any]) -> NDArray[np.int64]:
-    position = {name: code for code, name in enumerate(classes)}
-    return np.array([-1 if label is None else position[label] for label in labels])
 
 
 def _settings(model: GADCClassifier) -> dict[str, str]:

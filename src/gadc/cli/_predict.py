@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gadc.cli._bundles import spread
-from gadc.cli._graph_input import GraphInput, adjacency_matrix, id_column, tell_notes
+from gadc.cli._graph_input import GraphInput, class_names, id_column, tell_notes
 from gadc.cli._output import AsJson, TableOut, check_table_path, print_facts, print_json, working, write_table
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
     from torch_geometric.data import Data
 
     from gadc.estimators import GADCClassifier
@@ -50,40 +52,40 @@ def load_model(path: Path) -> "GADCClassifier":
 
 
 def probabilities(model: "GADCClassifier", data: "Data") -> Any:
-    """Probability of each class for each node."""
-    import polars as pl
+    """Predict the probability of each class for each node."""
+    from gadc.estimators._graph_data import FeatureMismatchError
 
-    names, x = getattr(model, "feature_names_in_", None), matched_features(model, data)
-    table = x if names is None else pl.from_numpy(x, schema=list(names))
-    return model.predict_proba(table, adjacency_matrix(data))
+    try:
+        return model.predict_proba_data(data)
+    except FeatureMismatchError as error:
+        raise ValueError(
+            f"{error} Name the feature columns with --features; --label and --node-id are not features."
+        ) from error
+
+
+def class_positions(model: "GADCClassifier", data: "Data") -> "NDArray[np.int64]":
+    """Return the position of each node's class in `model.classes_`, -1 for unlabelled nodes.
+
+    Classes are compared as text, since a table of numbers may hold them as such or as text.
+    """
+    import numpy as np
+
+    positions = {str(name): position for position, name in enumerate(model.classes_.tolist())}
+    y, names = data.y.numpy(), [str(name) for name in class_names(data)]
+    unknown = [names[code] for code in np.unique(y[y >= 0]) if names[code] not in positions]
+    if unknown:
+        known = ", ".join(positions)
+        raise ValueError(f"the model knows the classes {known}, got also {', '.join(unknown)}.")
+    found: NDArray[np.int64] = np.array([*(positions.get(name, -1) for name in names), -1])[y]
+    return found
 
 
 def matched_features(model: "GADCClassifier", data: "Data") -> Any:
     """The features in the model's order of columns, matched by name where both have names."""
-    expected, names = getattr(model, "feature_names_in_", None), data.get("feature_names")
-    x = data.x.numpy()
-    if expected is not None and names:
-        _check_columns(list(expected), names)
-        return x[:, [names.index(name) for name in expected]]
-    if x.shape[1] != model.n_features_in_:
-        raise ValueError(f"predict: the model needs {model.n_features_in_} features, got {x.shape[1]}.")
-    return x
+    from gadc.estimators._graph_data import match_features
 
-
-def _check_columns(expected: list[str], got: list[str]) -> None:
-    missing = [repr(name) for name in expected if name not in got]
-    extra = [repr(name) for name in got if name not in expected]
-    if missing or extra:
-        parts = [f"missing {_some(missing)}"] if missing else []
-        parts += [f"not known to it {_some(extra)}"] if extra else []
-        raise ValueError(
-            f"predict: the features must be the {len(expected)} the model was fitted on: {'; '.join(parts)}. "
-            "--features names the columns to take, --label and --node-id those that are no features."
-        )
-
-
-def _some(names: list[str], limit: int = 5) -> str:
-    return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")
+    names = getattr(model, "feature_names_in_", None)
+    return match_features("edges", data, model.n_features_in_, names).numpy()
 
 
 def _frame(data: "Data", model: "GADCClassifier", proba: Any) -> "pl.DataFrame":

@@ -1,4 +1,9 @@
-"""GADC for scikit-learn: a transformer, a transductive classifier, and cross-validation over nodes."""
+"""scikit-learn estimators on graphs.
+
+- `GADCTransformer`: denoise features over a graph.
+- `GADCClassifier`: classify nodes by a linear model or an MLP on denoised features.
+- `NodeClassifier`: wrap a classifier so that scikit-learn's cross-validation leaves the graph whole.
+"""
 
 from gadc.estimators._classifier import GADCClassifier
 from gadc.estimators._nodes import NodeClassifier

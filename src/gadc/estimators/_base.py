@@ -1,4 +1,4 @@
-"""What the estimators share: the settings of the diffusion, and where the graph comes from."""
+"""The settings of the diffusion and the choice of the graph, shared by the estimators."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice, check_number
 from gadc.diffusion import NORMALIZATIONS, VARIANTS, diffuse, make_transition, neumann, normalize_rows
-from gadc.estimators._graph_input import graph_of
+from gadc.estimators._arrays import matrix_to_graph
 
 
 class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
-    """Diffusion over a graph given to the constructor or to a method; without a graph there is none."""
+    """Diffuse features over a graph, which the constructor or a method is given; without one, do not."""
 
     _variants = tuple(VARIANTS)
     adjacency: Any
@@ -30,7 +30,7 @@ class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
     graph_: Data | None
 
     def _check_diffusion(self) -> None:
-        """Refuse bad settings in `fit`, also those that go unused without a graph."""
+        """Refuse invalid settings, including settings that are not used without a graph."""
         owner = type(self).__name__
         check_choice(owner, self.variant, "variant", self._variants)
         check_choice(owner, self.normalize, "normalize", NORMALIZATIONS)
@@ -40,23 +40,27 @@ class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
         if self.rtol is not None:
             check_number(owner, self.rtol, "rtol", strict=True)
 
-    def _graph_of_fit(self, adjacency: Any, num_rows: int) -> Data | None:
+    def _fit_graph(self, adjacency: Any, num_rows: int) -> Data | None:
+        """Return the graph given to `fit`, or else to the constructor."""
         chosen = self.adjacency if adjacency is None else adjacency
-        return None if chosen is None else graph_of(type(self).__name__, chosen, num_rows)
+        return None if chosen is None else matrix_to_graph(type(self).__name__, chosen, num_rows)
 
-    def _graph_for(self, adjacency: Any, num_rows: int) -> Data | None:
-        """The graph passed in, else the one of `fit`, which speaks about its own nodes only."""
+    def _predict_graph(self, adjacency: Any, num_rows: int) -> Data | None:
+        """Return the graph given to a method, or else the graph of `fit`, which fits its own nodes only."""
         if adjacency is not None:
-            return graph_of(type(self).__name__, adjacency, num_rows)
-        if self.graph_ is not None and self.graph_.num_nodes != num_rows:
-            raise ValueError(
-                f"{type(self).__name__}: the graph of fit has {self.graph_.num_nodes} nodes, so X must have "
-                f"one row for each of them, got {num_rows}; for other nodes pass their graph as adjacency."
-            )
+            return matrix_to_graph(type(self).__name__, adjacency, num_rows)
+        self._check_rows(num_rows)
         return self.graph_
 
+    def _check_rows(self, num_rows: int) -> None:
+        if self.graph_ is not None and self.graph_.num_nodes != num_rows:
+            raise ValueError(
+                f"{type(self).__name__}: X must have one row per node of the graph of fit, which has "
+                f"{self.graph_.num_nodes} nodes, got {num_rows} rows; for other nodes pass their graph."
+            )
+
     def _aggregate(self, x: Tensor, graph: Data | None, *, check_convergence: bool) -> Tensor:
-        """F = S X of the normalised rows in new memory; X itself (normalised) without a graph."""
+        """Return F = S X of the normalised rows in new memory; X itself (normalised) without a graph."""
         x = normalize_rows(x, self.normalize)
         if graph is None or self.lam == 0:
             return x.clone()

@@ -8,82 +8,98 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from torch import Tensor, nn
+from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice
 from gadc.diffusion import VARIANTS
 from gadc.estimators import _saving as saving
-from gadc.estimators._base import DiffusionEstimator
-from gadc.estimators._graph_input import to_tensor
+from gadc.estimators._arrays import to_tensor
+from gadc.estimators._graph_data import edges_of, read_edges, read_features, read_labels, read_masks
 from gadc.estimators._labels import known_labels, validation_split
+from gadc.estimators._prediction import DiffusionPredictor
 from gadc.models import Auto, Fitted, MLPModel
-from gadc.models.auto import Candidate
-from gadc.models.auto._auto import aggregate, median_norm
+from gadc.models.auto._auto import median_norm
 
 
-class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
-    """A linear model or an MLP on features denoised over a graph (Algorithm 1 of the GADC paper).
+class GADCClassifier(DiffusionPredictor):
+    """Classify the nodes of a graph by a linear model or an MLP on features denoised over the graph.
 
-    Transductive, as scikit-learn's `LabelPropagation`: `fit` sees the features of all nodes and the labels of
-    some. Unlabelled is -1, None or NaN (and "-1" in text). The graph is given as for `GADCTransformer`;
-    without one this is the head on the features alone. A stratified part of the labelled nodes chooses the
-    epoch and is not trained on. Every class keeps a node for training, so with a handful of labels that part
-    may be empty; the last epoch is taken then.
+    This is Algorithm 1 of the GADC paper. It is transductive like scikit-learn's `LabelPropagation`: `fit`
+    reads the features of all nodes and the labels of some. The label of an unlabelled node is -1, None or NaN
+    (or "-1" among text). The graph is given as for `GADCTransformer`; without a graph the head (the linear
+    model or MLP) reads the features alone. A stratified part of the labelled nodes chooses the epoch and is
+    not trained on. Every class keeps at least one node for training, so this validation part may be empty if
+    there are only a few labels; the last epoch is kept then.
 
     Args:
-        adjacency: The graph, unless `fit` is given one.
+        adjacency: Graph, unless `fit` is given one. Default: none.
         variant: "auto" compares the features alone, plain diffusion, I to IV and label propagation on the
-            validation part, over small grids of the next four settings, which it does not read; see
-            `gadc.models.Auto`. Or "plain", "I", "II", "III", "IV" or "IV+", see `gadc.transition`.
-        lam: Strength λ >= 0 of the smoothing; at 0 the graph is not used.
-        num_steps: Hops K.
-        eps: Radius ε >= 0 of the adversary.
-        normalize: Row normalisation before the diffusion: "none", "sum", "l1" or "l2".
-        rtol: Allowed relative error of the diffusion; None sums the series directly.
-        self_loops: Weight of self-loops; None is the variant's own default.
-        directed: Take A_ij as node i reading from node j only, instead of as an undirected edge.
-        head: "linear" or "mlp"; "auto" tries an MLP beside a linear head.
-        hidden: Width of the MLP's hidden layer.
-        dropout: Dropout on the head's input and hidden layer.
-        lr: Learning rate of Adam.
-        weight_decay: Its L2 term.
-        epochs: Full-batch steps.
-        selection: Which epoch is kept: "val-loss", "val-acc" or "last".
-        validation_fraction: Share of the labelled nodes of each class held out for that choice, in [0, 1).
-        random_state: Seed of the split, the weights and the dropout.
-        verbose: Print what happens.
+            validation part over small grids of λ, K, ε and `normalize`, and ignores these four settings; see
+            `gadc.models.Auto`. Or one of "plain", "I", "II", "III", "IV", "IV+"; see `gadc.transition`.
+            Default: "auto".
+        lam: Strength λ >= 0 of the smoothing; at 0 the graph is not used. Default: 32.
+        num_steps: Number K of diffusion steps. Default: 16.
+        eps: Radius ε >= 0 of the adversary. Default: 1.
+        normalize: Row normalisation before the diffusion: "none", "sum", "l1" or "l2". Default: "none".
+        rtol: Allowed relative error of the diffusion. Default: None, which sums the series directly.
+        self_loops: Weight of the self-loops. Default: None, the default of the variant.
+        directed: Read A_ij as node i reading from node j only instead of as an undirected edge. Default: no.
+        head: "linear" or "mlp"; "auto" tries an MLP as well. Default: "linear".
+        hidden: Width of the hidden layer of the MLP. Default: 64.
+        dropout: Dropout on the input and the hidden layer of the head. Default: 0.
+        lr: Learning rate of Adam. Default: 0.05.
+        weight_decay: Weight of the L2 penalty. Default: 5e-4.
+        epochs: Number of full-batch steps. Default: 200.
+        selection: Which epoch is kept: "val-loss", "val-acc" or "last". Default: "val-loss".
+        validation_fraction: Share of the labelled nodes of each class, in [0, 1), that is held out to choose
+            the epoch. Default: 0.2.
+        random_state: Seed of the split, the weights and the dropout. Default: None, a random seed.
+        verbose: Print the progress. Default: no.
 
     Attributes:
         classes_: The classes, sorted.
         transduction_: Predicted class of every node of `fit`.
-        log_loss_: Cross-entropy on the validation part at the chosen epoch; NaN if there is no such part.
-        validation_score_: Accuracy there, between 0 and 1.
+        log_loss_: Cross-entropy on the validation part at the chosen epoch; NaN without a validation part.
+        validation_score_: Accuracy on the validation part, between 0 and 1.
         epoch_: The chosen epoch, counted from 0.
-        trained_: Curves of the training; a loaded model has none.
-        held_out_: Which nodes of `fit` were the validation part; a loaded model does not know.
-        scale_: Median row norm of S X in `fit`. The head sees S X divided by it, so that units of X, λ and
-            row normalisation do not change how fast and how far the head is trained.
-        explain_: In words, what "auto" picked and why.
-        report_: Facts of the graph and validation figures of all that "auto" compared; empty for one variant.
-        candidate_: What "auto" uses to read features, None for one variant. Where label propagation was
-            picked, this is the runner-up that answers for other graphs.
-        spread_: Log-probabilities of the nodes of `fit` where label propagation was picked, else None.
-        graph_: The graph of `fit` as a PyTorch Geometric `Data`, or None.
+        trained_: Training curves; a loaded model does not have them.
+        held_out_: Boolean mask of the validation part; a loaded model does not have it.
+        scale_: Median row norm of S X in `fit`. The head reads S X divided by it, so that the unit of X, λ
+            and the row normalisation do not change how fast and how far the head is trained.
+        explain_: Sentence that says what "auto" picked and why.
+        report_: Facts about the graph and validation figures of all candidates that "auto" compared; empty
+            for a single variant.
+        candidate_: The candidate of "auto" that reads features, None for a single variant. If label
+            propagation was picked, this is the runner-up, which answers for other graphs.
+        spread_: Log-probabilities of the nodes of `fit` if label propagation was picked, else None.
+        graph_: Graph of `fit` as a PyTorch Geometric `Data`, or None.
         head_: The trained module.
         n_features_in_: Number of features.
-        feature_names_in_: Their names, if X had names.
+        feature_names_in_: Names of the features, if X had names.
+
+    See Also:
+        GADCTransformer: The denoised features alone.
+        NodeClassifier: Cross-validation over nodes.
+
+    Examples:
+        Two groups of four nodes with one label each:
+
+        >>> import numpy as np
+        >>> from gadc.estimators import GADCClassifier
+        >>> adjacency = np.kron(np.eye(2), np.ones((4, 4)))
+        >>> X = np.repeat([[1.0, 0.0], [0.0, 1.0]], 4, axis=0)
+        >>> y = ["cat", None, None, None, "dog", None, None, None]
+        >>> model = GADCClassifier(adjacency, variant="II", num_steps=4, random_state=0).fit(X, y)
+        >>> model.transduction_.tolist()
+        ['cat', 'cat', 'cat', 'cat', 'dog', 'dog', 'dog', 'dog']
+        >>> model.predict_proba(X).shape
+        (8, 2)
     """
 
     _variants = ("auto", *VARIANTS)
-    classes_: NDArray[Any]
-    head_: nn.Module
-    candidate_: Candidate | None
-    spread_: Tensor | None
     report_: dict[str, Any]
 
     def __init__(
@@ -129,73 +145,78 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, adjacency: Any = None) -> GADCClassifier:
-        """Diffuse the features of all nodes once, then train the head on the labelled ones.
+        """Diffuse the features of all nodes once, then train the head on the labelled nodes.
 
         Args:
-            X: Features, one row a node.
-            y: Class of each node, or -1.
-            adjacency: The graph; overrides the constructor's.
+            X: Features, one row per node.
+            y: Class of each node; -1, None or NaN for an unlabelled node.
+            adjacency: Graph; takes precedence over the graph of the constructor. Default: none.
+
+        Returns:
+            The fitted classifier.
         """
-        self._check_diffusion()
-        settings = self._head_settings()
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float32)
         known, labels = known_labels(type(self).__name__, y, X)
-        rng = check_random_state(self.random_state)
-        self.graph_ = self._graph_of_fit(adjacency, X.shape[0])
-        edges = "no graph" if self.graph_ is None else f"{self.variant} over {self.graph_.num_edges} edges"
-        self._say(f"{X.shape[0]} nodes, {X.shape[1]} features, {known.sum()} labels; {edges}")
-
         codes = np.full(X.shape[0], -1, dtype=np.int64)
-        self.classes_, codes[known] = np.unique(labels, return_inverse=True)
-        data = self._data(to_tensor(X), codes, rng)
-        if not data.val_mask.any():
+        classes, codes[known] = np.unique(labels, return_inverse=True)
+        graph = self._fit_graph(adjacency, X.shape[0])
+        data = Data() if graph is None else graph
+        data.x, data.y, data.class_names = to_tensor(X), torch.from_numpy(codes), classes
+        data.feature_names = getattr(self, "feature_names_in_", None)
+        return self.fit_data(data)
+
+    def fit_data(self, data: Data) -> GADCClassifier:
+        """Fit as `fit` does, from a PyTorch Geometric `Data`.
+
+        Args:
+            data: Features `x`, class numbers `y` (-1 = unlabelled), and optionally the graph `edge_index`,
+                its weights `edge_weight` >= 0, `class_names` (one per class number), `feature_names` and
+                masks. With a `train_mask`, labels outside of the masks are not read. The nodes of a
+                `val_mask` are the validation part; without it this part is drawn as in `fit`. The graph of
+                the constructor is not used. `data` is not changed.
+
+        Shapes:
+            - x: (n, d)
+            - y, train_mask, val_mask: (n,)
+            - edge_index: (2, m), edge_weight: (m,)
+
+        Returns:
+            The fitted classifier.
+
+        Examples:
+            >>> from gadc.datasets import digits
+            >>> from gadc.estimators import GADCClassifier
+            >>> data = digits()
+            >>> model = GADCClassifier(variant="II", num_steps=2, epochs=20, random_state=0).fit_data(data)
+            >>> bool((model.predict_data(data) == data.y.numpy())[data.test_mask].mean() > 0.8)
+            True
+        """
+        owner = type(self).__name__
+        self._check_diffusion()
+        settings = self._head_settings()
+        x = read_features(owner, data)
+        self.classes_, codes = read_labels(owner, data, len(x))
+        self.graph_ = read_edges(owner, data, len(x))
+        self._set_features(x.shape[1], data.get("feature_names"))
+        edges = "no graph" if self.graph_ is None else f"{self.variant} over {self.graph_.num_edges} edges"
+        self._say(f"{len(x)} nodes, {x.shape[1]} features, {(codes >= 0).sum()} labels; {edges}")
+
+        rng = check_random_state(self.random_state)
+        seen = self._training_data(x, codes, read_masks(owner, data, len(x)), rng)
+        if not seen.val_mask.any():
             settings["selection"] = "last"
         fit_head = self._fit_auto if self.variant == "auto" else self._fit_one
-        fitted = fit_head(data, settings, int(rng.randint(2**31 - 1)))
-        self.trained_, self.held_out_ = fitted.trained, data.val_mask.numpy()
+        fitted = fit_head(seen, settings, int(rng.randint(2**31 - 1)))
+        self.trained_, self.held_out_ = fitted.trained, seen.val_mask.numpy()
         self.epoch_ = fitted.trained.epoch
         self.log_loss_ = fitted.trained.val_loss
         self.validation_score_ = fitted.trained.val_accuracy / 100
         self.transduction_ = self.classes_[fitted.logits.argmax(1).numpy()]
         self._say(
-            f"took epoch {self.epoch_}: log-loss {self.log_loss_:.4f} and accuracy "
-            f"{100 * self.validation_score_:.1f} % on {int(data.val_mask.sum())} validation nodes"
+            f"kept epoch {self.epoch_}: log-loss {self.log_loss_:.4f} and accuracy "
+            f"{100 * self.validation_score_:.1f} % on {int(seen.val_mask.sum())} validation nodes"
         )
         return self
-
-    def predict(self, X: Any, adjacency: Any = None) -> NDArray[Any]:
-        """Class of each row of X.
-
-        Args:
-            X: Features; on the graph of `fit`, one row for each of its nodes.
-            adjacency: The graph of these rows, if it is another one.
-        """
-        scores = self._scores(X, adjacency)  # first, since it checks that there are classes
-        predicted: NDArray[Any] = self.classes_[scores.argmax(1).numpy()]
-        return predicted
-
-    def predict_proba(self, X: Any, adjacency: Any = None) -> NDArray[Any]:
-        """Probability of each class in the order of `classes_`, with the arguments of `predict`."""
-        probabilities: NDArray[Any] = np.exp(self.predict_log_proba(X, adjacency))
-        return probabilities
-
-    def predict_log_proba(self, X: Any, adjacency: Any = None) -> NDArray[Any]:
-        """Logarithm of the probabilities."""
-        # In double precision, so that rows of probabilities sum to one as closely as metrics demand.
-        log_proba: NDArray[Any] = self._scores(X, adjacency).double().log_softmax(1).numpy()
-        return log_proba
-
-    def decision_function(self, X: Any, adjacency: Any = None) -> NDArray[Any]:
-        """Scores of the classes; of two classes, the second's minus the first's."""
-        scores: NDArray[Any] = self._scores(X, adjacency).double().numpy()
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None, adjacency: Any = None) -> float:
-        """Accuracy on the rows of X that have a label."""
-        predicted = self.predict(X, adjacency)
-        known, labels = known_labels(type(self).__name__, y, X)
-        weight = None if sample_weight is None else np.asarray(sample_weight)[known]
-        return float(accuracy_score(labels, predicted[known], sample_weight=weight))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file (safetensors with JSON, no pickle)."""
@@ -204,7 +225,7 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GADCClassifier:
-        """Read a model that `save` wrote; a ValueError says why a file is not one."""
+        """Read a model that `save` wrote; a ValueError says why a file is not a valid model."""
         model: GADCClassifier = saving.load(cls, path)
         return model
 
@@ -216,33 +237,46 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
             )
         names = ("head", "hidden", "dropout", "lr", "weight_decay", "epochs", "selection")
         settings = {name: getattr(self, name) for name in names}
-        MLPModel(**settings)  # refuses what is wrong with them
+        MLPModel(**settings)  # refuses invalid settings
         return settings
 
-    def _data(self, x: Tensor, codes: NDArray[np.int64], rng: np.random.RandomState) -> Data:
-        train, validation = validation_split(codes, self.validation_fraction, rng)
-        edge_index, edge_weight = _edges_of(self.graph_)
+    def _set_features(self, count: int, names: Any) -> None:
+        """Set the attributes by which scikit-learn knows the features."""
+        self.n_features_in_ = count
+        if names is not None and len(names):
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _training_data(
+        self, x: Tensor, codes: NDArray[np.int64], masks: tuple[Any, Any], rng: np.random.RandomState
+    ) -> Data:
+        """Return what the models of `gadc.models` are trained on."""
+        train, validation = masks
+        if validation is None:
+            train, validation = validation_split(codes, self.validation_fraction, rng)
+        edge_index, edge_weight = edges_of(self.graph_)
         return Data(
             x=x,
             edge_index=edge_index,
             edge_weight=edge_weight,
             y=torch.from_numpy(codes),
-            train_mask=torch.from_numpy(train),
-            val_mask=torch.from_numpy(validation),
+            train_mask=torch.from_numpy(train & (codes >= 0)),
+            val_mask=torch.from_numpy(validation & (codes >= 0)),
         )
 
     def _fit_one(self, data: Data, settings: dict[str, Any], seed: int) -> Fitted:
-        """Train the head on one variant."""
+        """Train the head on the features of one variant."""
         features = self._aggregate(data.x, self.graph_, check_convergence=True)
         self.scale_ = median_norm(features)
         data.x = features / self.scale_
         fitted = MLPModel(**settings).fit(data, seed=seed)
         self.head_, self.candidate_, self.spread_ = fitted.module, None, None
-        self.explain_, self.report_ = f"Variant {self.variant} was asked for; nothing was compared.", {}
+        self.explain_, self.report_ = f"Variant {self.variant} was requested; nothing was compared.", {}
         return fitted
 
     def _fit_auto(self, data: Data, settings: dict[str, Any], seed: int) -> Fitted:
-        """Let validation nodes choose."""
+        """Let the validation part choose the variant."""
         fitted = Auto(**settings, directed=self.directed).fit(data, seed=seed, tell=self._say)
         reader, choice = fitted.reader, fitted.choice
         self.head_, self.candidate_, self.scale_ = reader.module, reader.candidate, reader.scale
@@ -250,20 +284,6 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         self.explain_, self.report_ = choice.explanation, choice.report
         self._say(self.explain_)
         return fitted
-
-    def _scores(self, X: Any, adjacency: Any) -> Tensor:
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
-        graph = self._graph_for(adjacency, X.shape[0])
-        if self.spread_ is not None and adjacency is None:
-            return self.spread_
-        with torch.no_grad():
-            if self.candidate_ is None:
-                features = self._aggregate(to_tensor(X), graph, check_convergence=False)
-            else:
-                features = aggregate(self.candidate_, to_tensor(X), *_edges_of(graph), directed=self.directed)
-            scores: Tensor = self.head_(features / self.scale_)
-        return scores
 
     def _say(self, message: str) -> None:
         if self.verbose:
@@ -273,9 +293,3 @@ class GADCClassifier(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _edges_of(graph: Data | None) -> tuple[Tensor, Tensor | None]:
-    if graph is None:
-        return torch.zeros((2, 0), dtype=torch.int64), None
-    return graph.edge_index, graph.edge_weight

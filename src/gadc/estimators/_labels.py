@@ -1,4 +1,4 @@
-"""Labels of some nodes: which are known, which classes there are, and a validation part."""
+"""Labels of some nodes: which are known, and which of them validate."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ Mask = NDArray[np.bool_]
 
 
 def known_labels(owner: str, y: Any, X: Any) -> tuple[Mask, NDArray[Any]]:
-    """Which rows of X have a label, and those labels.
+    """Return which rows of X have a label, and the labels of these rows.
 
-    Unlabelled is -1 in numbers, "-1" in text (NumPy makes it of a -1 among words), None, and NaN.
+    An unlabelled row has -1 among numbers, "-1" among text (NumPy converts -1 to it), None or NaN.
     """
     if y is None:
         raise ValueError(f"This {owner} estimator requires y to be passed, but the target y is None.")
     if isinstance(y, list | tuple):
-        y = np.array(y, dtype=object)  # keeps words and numbers apart, which NumPy would not
+        y = np.array(y, dtype=object)  # NumPy would convert numbers among text to text
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
-    known = np.array([not _is_hidden(label) for label in y.tolist()], dtype=bool)
+    known = np.array([not _is_unlabelled(label) for label in y.tolist()], dtype=bool)
     if not known.any():
-        raise ValueError(
-            f"{owner}: y must label at least one node with a class, got {len(y)} unlabelled ones."
-        )
+        raise ValueError(f"{owner}: y must label at least one node, got {len(y)} unlabelled nodes.")
     labels = y[known]
     if labels.dtype == object:
         if len({isinstance(label, str) for label in labels}) == 2:
-            raise ValueError(f"{owner}: y must hold words or numbers, got both.")
+            raise ValueError(f"{owner}: y must be all text or all numbers, got both.")
         labels = np.array(labels.tolist())
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
@@ -52,5 +50,5 @@ def validation_split(
     return (codes >= 0) & ~validation, validation
 
 
-def _is_hidden(label: Any) -> bool:
+def _is_unlabelled(label: Any) -> bool:
     return label is None or (isinstance(label, float) and math.isnan(label)) or label in (-1, "-1")

@@ -1,7 +1,7 @@
-"""Nodes as samples, so that scikit-learn's model selection works on a graph as it stands.
+"""Nodes as samples, so that scikit-learn's model selection leaves the graph whole.
 
-Cross-validation cuts rows. On a graph that would cut edges as well, and score a model that saw another graph
-than the one to be deployed. Here a sample is the number of a node: a fold decides whose LABELS are known,
+Cross-validation splits rows. On a graph this would cut edges as well, and score a model on another graph than
+the one it will be used on. Here a sample is the number of a node: a fold decides whose LABELS are known,
 while features and graph stay whole.
 """
 
@@ -22,20 +22,30 @@ def _has(method: str) -> Any:
 
 
 class NodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A transductive classifier whose samples are node numbers.
+    """Wrap a transductive classifier so that its samples are node numbers.
 
     `fit(nodes, y)` hides all other labels (-1) and fits the estimator on all features; `predict(nodes)`
-    predicts all nodes and returns those asked for. So `GridSearchCV(NodeClassifier(clf, X), grid)` with
-    `fit(labelled, y[labelled])` never shows a model the labels it is scored on, nor cuts the graph.
+    predicts all nodes and returns the requested ones. So `GridSearchCV(NodeClassifier(clf, X), grid)` with
+    `fit(labelled, y[labelled])` never shows a model the labels it is scored on, and never cuts the graph.
 
     Args:
-        estimator: A classifier that reads -1 as unlabelled, its graph in its constructor: `GADCClassifier`, a
-            `Pipeline` that ends in one, or scikit-learn's `LabelSpreading`.
-        features: X of all nodes.
+        estimator: Classifier that reads -1 as unlabelled and has its graph in its constructor: a
+            `GADCClassifier`, a `Pipeline` that ends in one, or scikit-learn's `LabelSpreading`.
+        features: Features X of all nodes.
 
     Attributes:
         estimator_: The fitted estimator.
-        classes_: Its classes.
+        classes_: The classes of the estimator.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sklearn.model_selection import cross_val_score
+        >>> from gadc.estimators import GADCClassifier, NodeClassifier
+        >>> adjacency = np.kron(np.eye(2), np.ones((6, 6)))
+        >>> X, y = np.repeat([[1.0, 0.0], [0.0, 1.0]], 6, axis=0), np.repeat([0, 1], 6)
+        >>> classifier = GADCClassifier(adjacency, variant="II", num_steps=2, epochs=20, random_state=0)
+        >>> cross_val_score(NodeClassifier(classifier, X), np.arange(12), y, cv=2)
+        array([1., 1.])
     """
 
     def __init__(self, estimator: Any, features: Any) -> None:
@@ -43,35 +53,35 @@ class NodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
         self.features = features
 
     def fit(self, X: Any, y: Any) -> NodeClassifier:
-        """Fit with the labels y of the nodes X, shape (k,) or (k, 1); all others are hidden."""
+        """Fit with the labels y of the nodes X, shape (k,) or (k, 1); all other labels are hidden."""
         nodes = self._nodes(X)
         if len(np.unique(nodes)) != len(nodes):
-            raise ValueError("NodeClassifier: X must name each node once, got a node twice.")
+            raise ValueError("NodeClassifier: X must list each node once, got a node twice.")
         labels = column_or_1d(y, warn=True)
         check_consistent_length(nodes, labels)
-        # -1 fits into signed numbers; among words, booleans and unsigned numbers it needs an object array
+        # -1 fits into signed numbers; text, booleans and unsigned numbers need an object array
         dtype = labels.dtype if labels.dtype.kind in "if" else object
-        everyone = np.full(np.shape(self.features)[0], -1, dtype=dtype)
-        everyone[nodes] = labels
-        self.estimator_ = clone(self.estimator).fit(self.features, everyone)
+        every_label = np.full(np.shape(self.features)[0], -1, dtype=dtype)
+        every_label[nodes] = labels
+        self.estimator_ = clone(self.estimator).fit(self.features, every_label)
         self.classes_ = self.estimator_.classes_
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each node in X."""
-        return self._ask("predict", X)
+        """Predict the class of each node in X."""
+        return self._answer("predict", X)
 
     @_has("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probability of each class for each node in X."""
-        return self._ask("predict_proba", X)
+        """Predict the probability of each class for each node in X."""
+        return self._answer("predict_proba", X)
 
     @_has("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """Scores of the nodes in X."""
-        return self._ask("decision_function", X)
+        """Return the scores of the nodes in X."""
+        return self._answer("decision_function", X)
 
-    def _ask(self, method: str, X: Any) -> NDArray[Any]:
+    def _answer(self, method: str, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
         answers: NDArray[Any] = getattr(self.estimator_, method)(self.features)[self._nodes(X)]
         return answers

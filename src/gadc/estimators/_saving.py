@@ -1,4 +1,4 @@
-"""What of a fitted classifier goes to disk, and how it is checked when it comes back."""
+"""Write a fitted classifier to a file, and check what is read back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from torch_geometric.data import Data
 
 from gadc._base import persistence
-from gadc.estimators._graph_input import adjacency_of
+from gadc.estimators._arrays import graph_to_matrix
 from gadc.models._training.heads import build_head
 from gadc.models.auto import Candidate
 
@@ -19,9 +19,9 @@ _PLAIN = ("n_features_in_", "scale_", "epoch_", "log_loss_", "validation_score_"
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Store parameters, classes, head, graph, and what "auto" chose.
+    """Store parameters, classes, head, graph and the choice of "auto".
 
-    The graph is stored once, as `fit` used it; a `random_state` that is no number is stored as None.
+    The graph is stored once, as `fit` used it; a `random_state` that is not a number is stored as None.
     """
     params = model.get_params(deep=False)
     has_adjacency = params.pop("adjacency") is not None
@@ -35,7 +35,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "feature_names": None if names is None else list(names),
         "num_nodes": None if model.graph_ is None else int(model.graph_.num_nodes),
         "candidate": None if model.candidate_ is None else asdict(model.candidate_),
-        "head": "linear" if len(model.head_.layers) == 1 else "mlp",  # "auto" may have taken another one
+        "head": "linear" if len(model.head_.layers) == 1 else "mlp",  # "auto" may have chosen the other head
         **{name: getattr(model, name) for name in _PLAIN},
     }
     arrays = {f"head.{name}": value.numpy() for name, value in model.head_.state_dict().items()}
@@ -44,12 +44,13 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         arrays["spread"] = model.spread_.numpy()
     if model.graph_ is not None:
         arrays["edge_index"] = model.graph_.edge_index.numpy()
-        arrays["edge_weight"] = model.graph_.edge_weight.numpy()
+        if model.graph_.edge_weight is not None:
+            arrays["edge_weight"] = model.graph_.edge_weight.numpy()
     persistence.write(path, type(model).__name__, settings, arrays)
 
 
 def load(cls: type[Any], path: str | os.PathLike[str]) -> Any:
-    """Rebuild a model; whatever does not fit together is a ValueError."""
+    """Read a model; raise a ValueError if its parts do not fit together."""
     settings, arrays = persistence.read(path, cls.__name__)
     try:
         return _restore(cls, settings, arrays)
@@ -71,7 +72,7 @@ def _restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Array
     model.transduction_ = model.classes_[arrays.pop("transduction")]
     model.graph_ = _restore_graph(settings["num_nodes"], arrays)
     if settings["has_adjacency"]:
-        model.adjacency = adjacency_of(model.graph_)
+        model.adjacency = graph_to_matrix(model.graph_)
     model.candidate_ = None if settings["candidate"] is None else Candidate(**settings["candidate"])
     model.spread_ = torch.from_numpy(arrays.pop("spread")) if "spread" in arrays else None
     model.head_ = build_head(
@@ -91,5 +92,5 @@ def _restore_graph(num_nodes: int | None, arrays: persistence.Arrays) -> Data | 
     if num_nodes is None:
         return None
     edge_index = torch.from_numpy(arrays.pop("edge_index"))
-    edge_weight = torch.from_numpy(arrays.pop("edge_weight"))
+    edge_weight = torch.from_numpy(arrays.pop("edge_weight")) if "edge_weight" in arrays else None
     return Data(edge_index=edge_index, edge_weight=edge_weight, num_nodes=num_nodes)

@@ -1,4 +1,4 @@
-"""S X as a scikit-learn transformer."""
+"""The diffusion S X as a scikit-learn transformer."""
 
 from __future__ import annotations
 
@@ -8,38 +8,52 @@ import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from gadc.estimators._arrays import is_sparse, to_tensor
 from gadc.estimators._base import DiffusionEstimator
-from gadc.estimators._graph_input import is_sparse, to_tensor
 
 _FLOATS = [np.float64, np.float32]
 
 
 class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator):  # type: ignore[misc]
-    """Features denoised over a graph: `fit_transform(X)` is S X.
+    """Denoise features over a graph: `fit_transform(X)` returns S X.
 
-    The graph is a square matrix of weights >= 0, dense or SciPy sparse, one row and column a row of X. It is
-    given to the constructor, to `fit`, or by metadata routing; `transform` takes another one for other nodes.
-    An edge stored in one direction counts in both (unless `directed`), and the diagonal is left out. Without
-    any graph there is nothing to diffuse over: X comes back, with its rows normalised. (That is not a graph
-    without edges, whose isolated nodes are scaled as the series says.)
+    The graph is a square matrix of weights >= 0, dense or SciPy sparse, with one row and column per row of X.
+    It is given to the constructor, to `fit`, or by metadata routing; `transform` takes another graph for
+    other nodes. An edge stored in one direction counts in both (unless `directed`), and the diagonal is
+    ignored.
+    Without a graph, X is returned with its rows normalised. (This differs from a graph without edges, whose
+    isolated nodes are scaled by the series.)
 
-    Sparse X gives sparse output of the same kind; note that S X is dense where the graph is connected.
+    A sparse X gives sparse output of the same kind, but S X is dense where the graph is connected.
 
     Args:
-        adjacency: The graph, unless `fit` is given one.
-        variant: "plain", "I", "II", "III", "IV" or "IV+", see `gadc.transition`.
-        lam: Strength λ >= 0 of the smoothing; at 0 the graph is not used.
-        num_steps: Hops K.
-        eps: Radius ε >= 0 of the adversary.
-        normalize: Row normalisation before the diffusion: "none", "sum", "l1" or "l2".
-        rtol: Allowed relative error, see `gadc.polynomial`; None sums the series directly.
-        self_loops: Weight of self-loops; None is the variant's own default.
-        directed: Take A_ij as node i reading from node j only, instead of as an undirected edge.
+        adjacency: Graph, unless `fit` is given one. Default: none.
+        variant: "plain", "I", "II", "III", "IV" or "IV+"; see `gadc.transition`. Default: "II".
+        lam: Strength λ >= 0 of the smoothing; at 0 the graph is not used. Default: 32.
+        num_steps: Number K of diffusion steps. Default: 16.
+        eps: Radius ε >= 0 of the adversary. Default: 1.
+        normalize: Row normalisation before the diffusion: "none", "sum", "l1" or "l2". Default: "none".
+        rtol: Allowed relative error, see `gadc.polynomial`. Default: None, which sums the series directly.
+        self_loops: Weight of the self-loops. Default: None, the default of the variant.
+        directed: Read A_ij as node i reading from node j only instead of as an undirected edge. Default: no.
 
     Attributes:
-        graph_: The graph of `fit` as a PyTorch Geometric `Data`, or None.
+        graph_: Graph of `fit` as a PyTorch Geometric `Data`, or None.
         n_features_in_: Number of features.
-        feature_names_in_: Their names, if X had names.
+        feature_names_in_: Names of the features, if X had names.
+
+    See Also:
+        GADCClassifier: The same diffusion with a linear model or an MLP on top.
+
+    Examples:
+        Diffusion over a path of three nodes smooths the features:
+
+        >>> import numpy as np
+        >>> from gadc.estimators import GADCTransformer
+        >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> X = np.array([[1.0], [0.0], [1.0]])
+        >>> GADCTransformer(path, variant="plain", lam=1.0, num_steps=8).fit_transform(X).round(2).ravel()
+        array([0.77, 0.38, 0.77])
     """
 
     def __init__(
@@ -65,36 +79,39 @@ class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator
         self.directed = directed
 
     def fit(self, X: Any, y: Any = None, adjacency: Any = None) -> GADCTransformer:
-        """Check settings and features, and keep the graph.
+        """Check settings and features, and store the graph.
 
         Args:
-            X: Features, one row a node.
+            X: Features, one row per node.
             y: Not used.
-            adjacency: The graph; overrides the constructor's.
+            adjacency: Graph; takes precedence over the graph of the constructor. Default: none.
+
+        Returns:
+            The fitted transformer.
         """
         self._check_diffusion()
         X = validate_data(self, X, accept_sparse="csr", dtype=_FLOATS)
-        self.graph_ = self._graph_of_fit(adjacency, X.shape[0])
+        self.graph_ = self._fit_graph(adjacency, X.shape[0])
         return self
 
     def transform(self, X: Any, adjacency: Any = None) -> Any:
-        """S X.
+        """Return S X.
 
         Args:
-            X: Features; on the graph of `fit`, one row for each of its nodes.
-            adjacency: The graph of these rows, if it is another one.
+            X: Features; on the graph of `fit`, one row per node of it.
+            adjacency: Graph of these rows, if it is another graph. Default: the graph of `fit`.
 
         Returns:
             Array, sparse matrix or DataFrame (`set_output`) of the shape of X.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
-        graph = self._graph_for(adjacency, X.shape[0])
+        graph = self._predict_graph(adjacency, X.shape[0])
         out = self._aggregate(to_tensor(X), graph, check_convergence=True).numpy()
         return type(X)(out) if is_sparse(X) else out
 
     def fit_transform(self, X: Any, y: Any = None, adjacency: Any = None) -> Any:
-        """S X on the graph given here or to the constructor."""
+        """Return S X on the graph given here or to the constructor."""
         return self.fit(X, y, adjacency).transform(X)
 
     def __sklearn_tags__(self) -> Any:

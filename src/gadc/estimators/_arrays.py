@@ -1,4 +1,4 @@
-"""From what scikit-learn's users hold (NumPy, SciPy, DataFrames) to tensors and back."""
+"""Convert the arrays of scikit-learn's users (NumPy, SciPy, DataFrames) to tensors and back."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from torch_geometric.data import Data
 
 
 def is_sparse(X: Any) -> bool:
-    """Whether X is a SciPy sparse matrix or array."""
+    """Return whether X is a SciPy sparse matrix or array."""
     return bool(sparse.issparse(X))
 
 
 def to_tensor(X: Any) -> Tensor:
-    """A validated matrix as a dense tensor; it shares the memory of a NumPy array where that is possible."""
+    """Return a validated matrix as a dense tensor, which shares the memory of a NumPy array if possible."""
     dense = X.toarray() if is_sparse(X) else X
-    # torch wants neither negative strides nor read-only memory
+    # torch accepts neither negative strides nor read-only memory
     return torch.from_numpy(np.require(dense, requirements=["C_CONTIGUOUS", "WRITEABLE"]))
 
 
-def graph_of(owner: str, adjacency: Any, num_nodes: int) -> Data:
-    """The edges of a square matrix of weights >= 0, dense or sparse; stored zeros are no edges."""
+def matrix_to_graph(owner: str, adjacency: Any, num_nodes: int) -> Data:
+    """Read the edges of a square matrix of weights >= 0, dense or sparse; stored zeros are not edges."""
     if not is_sparse(adjacency):
         adjacency = np.asarray(adjacency)
     if adjacency.ndim != 2:
@@ -34,8 +34,9 @@ def graph_of(owner: str, adjacency: Any, num_nodes: int) -> Data:
     matrix = sparse.coo_array(adjacency)
     if matrix.shape != (num_nodes, num_nodes):
         raise ValueError(
-            f"{owner}: adjacency must have shape {(num_nodes, num_nodes)}, as X has that many rows, "
-            f"got {matrix.shape}. (Cross-validation that cuts rows cuts graphs, too: see NodeClassifier.)"
+            f"{owner}: adjacency must have shape {(num_nodes, num_nodes)}, one row and column per row of X, "
+            f"got {matrix.shape}. (Cross-validation that splits rows would split the graph as well: see "
+            "NodeClassifier.)"
         )
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
@@ -47,8 +48,8 @@ def graph_of(owner: str, adjacency: Any, num_nodes: int) -> Data:
     return Data(edge_index=edge_index, edge_weight=torch.from_numpy(weights), num_nodes=num_nodes)
 
 
-def adjacency_of(graph: Data) -> sparse.csr_array:
-    """The matrix whose edges `graph_of` reads."""
+def graph_to_matrix(graph: Data) -> sparse.csr_array:
+    """Return the sparse matrix from which `matrix_to_graph` reads the same graph."""
     n = int(graph.num_nodes)
     rows, cols = graph.edge_index.numpy()
     return sparse.csr_array((graph.edge_weight.numpy(), (rows, cols)), shape=(n, n))

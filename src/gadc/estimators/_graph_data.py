@@ -1,0 +1,147 @@
+"""Read features, graph, labels and masks from a PyTorch Geometric `Data`, and check them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gadc._base.validation import check_edge_index, check_edge_weight, check_features
+from gadc.estimators._labels import Mask
+
+_LISTED = 5  # names in an error message
+
+
+class FeatureMismatchError(ValueError):
+    """The features of a `Data` are not the features that a classifier was fitted on."""
+
+
+def read_features(owner: str, data: Data) -> Tensor:
+    """Return `data.x` as a dense float32 matrix."""
+    if data.x is None:
+        raise ValueError(f"{owner}: data must have features x, got none.")
+    return check_features(owner, data.x, "data.x").detach().float()
+
+
+def match_features(owner: str, data: Data, num_features: int, names: Sequence[str] | None) -> Tensor:
+    """Return `data.x` with the columns in the order of `fit`, matched by name where both sides have names."""
+    x, given = read_features(owner, data), data.get("feature_names")
+    if names is not None and given:
+        _check_names(owner, list(names), list(given))
+        order = [list(given).index(name) for name in names]
+        return x if order == list(range(len(order))) else x[:, order]
+    if x.shape[1] != num_features:
+        raise FeatureMismatchError(f"{owner}: data must have {num_features} features, got {x.shape[1]}.")
+    return x
+
+
+def read_edges(owner: str, data: Data, num_nodes: int) -> Data | None:
+    """Return the graph alone, without edges of weight 0; None if `data` has no `edge_index`."""
+    if data.edge_index is None:
+        return None
+    edge_index, edge_weight = check_edge_index(owner, data.edge_index, num_nodes), data.get("edge_weight")
+    if edge_weight is not None:
+        edge_weight = check_edge_weight(owner, edge_weight, edge_index.shape[1], torch.float64).detach()
+        if (edge_weight < 0).any():
+            raise ValueError(f"{owner}: edge_weight must be >= 0, got {float(edge_weight.min()):g}.")
+        if (edge_weight == 0).any():
+            edge_index, edge_weight = edge_index[:, edge_weight > 0], edge_weight[edge_weight > 0]
+    return Data(edge_index=edge_index, edge_weight=edge_weight, num_nodes=num_nodes)
+
+
+def edges_of(graph: Data | None) -> tuple[Tensor, Tensor | None]:
+    """Return `edge_index` and `edge_weight` of a graph; no edges without a graph."""
+    if graph is None:
+        return torch.zeros((2, 0), dtype=torch.int64), None
+    return graph.edge_index, graph.edge_weight
+
+
+def read_labels(owner: str, data: Data, num_nodes: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the sorted classes and the position of each node's class among them.
+
+    The position is -1 for a node without a label and for a node outside of both masks, if there are masks.
+    Only classes that label a node are returned.
+    """
+    y = data.y
+    if not isinstance(y, Tensor) or y.shape != (num_nodes,) or y.is_floating_point() or y.is_complex():
+        got = f"{y.dtype} of shape {tuple(y.shape)}" if isinstance(y, Tensor) else repr(y)
+        raise ValueError(f"{owner}: data.y must hold one class number per node (-1 = unlabelled), got {got}.")
+    codes = np.maximum(y.numpy().astype(np.int64), -1)
+    train, validation = read_masks(owner, data, num_nodes)
+    if train is not None:
+        codes[~(train if validation is None else train | validation)] = -1
+    if not (codes[slice(None) if train is None else train] >= 0).any():
+        raise ValueError(f"{owner}: data.y must label at least one node to train on, got none.")
+    present = np.unique(codes[codes >= 0])
+    names = _class_names(owner, data, int(present[-1]) + 1)[present]
+    classes, order = np.unique(names, return_inverse=True)
+    if len(classes) < len(present):
+        raise ValueError(f"{owner}: data.class_names must be distinct, got {names.tolist()}.")
+    position = np.full(present[-1] + 2, -1)  # the last entry answers for the code -1
+    position[present] = order
+    return classes, position[codes]
+
+
+def read_masks(owner: str, data: Data, num_nodes: int) -> tuple[Mask | None, Mask | None]:
+    """Return `train_mask` and `val_mask`, each None if `data` does not have it."""
+    train, validation = (_mask(owner, data, name, num_nodes) for name in ("train_mask", "val_mask"))
+    if validation is None:
+        return train, None
+    if train is None:
+        raise ValueError(f"{owner}: data.val_mask requires data.train_mask, got none.")
+    if (train & validation).any():
+        both = int((train & validation).sum())
+        raise ValueError(
+            f"{owner}: data.train_mask and data.val_mask must not overlap, got {both} nodes in both."
+        )
+    return train, validation
+
+
+def _mask(owner: str, data: Data, name: str, num_nodes: int) -> Mask | None:
+    mask = data.get(name)
+    if mask is None:
+        return None
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != (num_nodes,):
+        got = f"{mask.dtype} of shape {tuple(mask.shape)}" if isinstance(mask, Tensor) else repr(mask)
+        raise ValueError(f"{owner}: data.{name} must be a boolean vector with one entry per node, got {got}.")
+    return np.asarray(mask.numpy())
+
+
+def _class_names(owner: str, data: Data, count: int) -> NDArray[Any]:
+    """Return the names of the classes, or their numbers where they have no names."""
+    names = data.get("class_names")
+    if names is None or not len(names):
+        return np.arange(count)
+    if len(names) < count:
+        raise ValueError(
+            f"{owner}: data.class_names must have {count} names, one per class in y, got {len(names)}."
+        )
+    listed = names.tolist() if isinstance(names, np.ndarray) else list(names)
+    if len({isinstance(name, str) for name in listed}) == 2:
+        raise ValueError(f"{owner}: data.class_names must be all text or all numbers, got both.")
+    if -1 in listed or "-1" in listed:
+        raise ValueError(
+            f"{owner}: data.class_names must not contain -1, which means unlabelled; rename the class."
+        )
+    return np.asarray(names)
+
+
+def _check_names(owner: str, expected: list[str], got: list[str]) -> None:
+    missing = [repr(name) for name in expected if name not in got]
+    extra = [repr(name) for name in got if name not in expected]
+    if missing or extra:
+        parts = [f"missing {_some(missing)}"] if missing else []
+        parts += [f"unknown {_some(extra)}"] if extra else []
+        raise FeatureMismatchError(
+            f"{owner}: data must have the {len(expected)} features of fit, got {'; '.join(parts)}."
+        )
+
+
+def _some(names: list[str]) -> str:
+    rest = len(names) - _LISTED
+    return ", ".join(names[:_LISTED]) + (f" and {rest} more" if rest > 0 else "")
