@@ -124,7 +124,7 @@ def test_a_defence_without_slope_is_attacked_through_its_relaxation(monkeypatch)
     made = []
 
     class Spy(GCNSVD):
-        def fit(self, data, *, seed=0):
+        def fit(self, data, *, seed=0, callbacks=()):
             made.append(self)
             return super().fit(data, seed=seed)
 

@@ -64,7 +64,7 @@ def test_rows_of_a_column_see_the_same_data(monkeypatch):
     seen = []
 
     class Spy(GADC):
-        def fit(self, data, *, seed=0):
+        def fit(self, data, *, seed=0, callbacks=()):
             seen.append(data)
             return super().fit(data, seed=seed)
 

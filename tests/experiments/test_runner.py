@@ -102,7 +102,7 @@ def test_a_run_begins_once_the_one_before_it_is_stored(tmp_path, monkeypatch):
     begun = []
 
     class Noted(GADC):
-        def fit(self, data, *, seed=0):
+        def fit(self, data, *, seed=0, callbacks=()):
             begun.append(seed)
             return super().fit(data, seed=seed)
 
@@ -242,7 +242,7 @@ def test_failed_runs_are_tried_again(tmp_path, monkeypatch):
     class Moody(GADC):
         ill = True
 
-        def fit(self, data, *, seed=0):
+        def fit(self, data, *, seed=0, callbacks=()):
             if self.ill:
                 raise RuntimeError("not today")
             return super().fit(data, seed=seed)

@@ -122,7 +122,8 @@ def _documented():
 def _missing(name, kind):
     """What a model of that name still lacks."""
     module = kind.__module__
-    test = ROOT / "tests" / "models" / f"test_{module.rpartition('.')[2]}.py"
+    *folders, file = module.split(".")[1:]
+    test = ROOT.joinpath("tests", *folders, f"test_{file.lstrip('_')}.py")
     rows = {row.model for table in table_names() for row in load_table(table).rows}
     there = {
         "citation": name in WITHOUT_PAPER or _cites(sys.modules[module].__doc__ or ""),

@@ -9,7 +9,7 @@ Both kinds of a row and split share one trained model and its flips; a process f
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -21,6 +21,7 @@ from gadc._base.validation import check_choice
 from gadc.experiments._results import derive_seed, fingerprint
 from gadc.experiments._spec import Column, Row
 from gadc.models import Fitted, Model, make_model
+from gadc.models._training.callbacks import Callback
 from gadc.robustness.attacks import Flips, Scores, make_attack
 
 DEFENCE = "defence"
@@ -45,7 +46,16 @@ class Outcome:
     before: Tensor
 
 
-def under_attack(table: str, row: Row, column: Column, run: int, data: Data, seed: int) -> Outcome:
+def under_attack(
+    table: str,
+    row: Row,
+    column: Column,
+    run: int,
+    data: Data,
+    seed: int,
+    *,
+    callbacks: Sequence[Callback] = (),
+) -> Outcome:
     """Train, attack, and test as the column says.
 
     Args:
@@ -56,6 +66,7 @@ def under_attack(table: str, row: Row, column: Column, run: int, data: Data, see
         run: Number of the run.
         data: The clean graph.
         seed: Of the training on the attacked graph.
+        callbacks: Called in each training, see `Model.fit`.
     """
     when = column.attack["when"]
     check_choice(f"column {column.name!r}", when, "attack.when", ("evasion", "poisoning"))
@@ -65,14 +76,17 @@ def under_attack(table: str, row: Row, column: Column, run: int, data: Data, see
     graph = _checksum(data)
     settings = {"model": row.model, **row.settings_in(column.name)}
     first = derive_seed(table, row.name, "clean", run)
-    clean = _once([settings, graph, first], lambda: _make(settings).fit(data, seed=first))
+    clean = _once(
+        [settings, graph, first], lambda: _make(settings).fit(data, seed=first, callbacks=callbacks)
+    )
 
     def own_flips() -> Flips:
         scores = _scores({**settings, **attacked}, clean, data) if attacked else clean.scores
         return _find(attack, scores, data, derive_seed(table, row.name, "attack", run))
 
     def surrogate_flips() -> Flips:
-        scores = _make(attack["through"]).fit(data, seed=derive_seed(table, "surrogate", run)).scores
+        seed = derive_seed(table, "surrogate", run)
+        scores = _make(attack["through"]).fit(data, seed=seed, callbacks=callbacks).scores
         return _find(attack, scores, data, derive_seed(table, "attack", run))
 
     if attack["through"] == DEFENCE or attacked:
@@ -81,7 +95,7 @@ def under_attack(table: str, row: Row, column: Column, run: int, data: Data, see
         flips = _once([table, graph, run, attack], surrogate_flips)
     changed = flips.apply(data)
     if when == "poisoning":
-        fitted = _make(settings).fit(changed, seed=seed)
+        fitted = _make(settings).fit(changed, seed=seed, callbacks=callbacks)
         return Outcome(fitted, fitted.logits, clean.logits)
     with torch.no_grad():
         logits = clean.scores(changed.x, changed.edge_index, changed.edge_weight)

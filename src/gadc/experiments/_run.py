@@ -8,6 +8,7 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,12 @@ from gadc._version import __version__
 from gadc.datasets import GENERATORS, load
 from gadc.diffusion import NearZeroRowSumWarning
 from gadc.experiments._attacked import attacked_settings, under_attack
+from gadc.experiments._checkpoints import Checkpoints
 from gadc.experiments._measures import MEASURES
 from gadc.experiments._results import Result, derive_seed, fingerprint
 from gadc.experiments._spec import Column, Row, Table
 from gadc.models import make_model
-from gadc.models._training.checkpoints import resumable
+from gadc.models._training.callbacks import Callback
 from gadc.models._training.loop import accuracy
 from gadc.transforms import make_noise
 
@@ -48,9 +50,11 @@ def run_once(table: Table, row: Row, column: Column, run: int) -> Result:
     """Do one run and say how it went; an error is recorded, not raised."""
     result = _identity(table, row, column, run)
     start = time.perf_counter()
+    checkpoints = Checkpoints(_checkpoint_file(result))
     try:
-        with resumable(_checkpoint_file(result)):
-            result |= {"status": "ok", **_measure(table, row, column, run, result["seed"])}
+        figures = _measure(table, row, column, run, result["seed"], callbacks=[checkpoints])
+        checkpoints.remove()
+        result |= {"status": "ok", **figures}
     except Exception as error:  # whatever went wrong belongs to this run; the others go on
         where = traceback.extract_tb(error.__traceback__)[-1]
         message = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
@@ -97,27 +101,32 @@ def prepare(table: Table, column: Column, run: int) -> Data:
     return data
 
 
-def _measure(table: Table, row: Row, column: Column, run: int, seed: int) -> dict[str, float | None]:
+def _measure(
+    table: Table, row: Row, column: Column, run: int, seed: int, *, callbacks: Sequence[Callback]
+) -> dict[str, float | None]:
     with warnings.catch_warnings():
         # The published normalisation divides by signed sums near zero; the tables say so.
         warnings.simplefilter("ignore", NearZeroRowSumWarning)
         if row.measure is not None:
             data = prepare(table, column, run)
             return {"test": MEASURES[row.measure](data, seed, **row.settings_in(column.name))}
-        return _model_figures(table, row, column, run, seed)
+        return _model_figures(table, row, column, run, seed, callbacks)
 
 
-def _model_figures(table: Table, row: Row, column: Column, run: int, seed: int) -> dict[str, float | None]:
+def _model_figures(
+    table: Table, row: Row, column: Column, run: int, seed: int, callbacks: Sequence[Callback]
+) -> dict[str, float | None]:
     if row.model is None:
         raise ValueError(f"row {row.name!r} has no model: only its published figures are known.")
     data = _cached(table, column, run)
     clean = {}
     if column.attack:
-        outcome = under_attack(table.name, row, column, run, data, seed)
+        outcome = under_attack(table.name, row, column, run, data, seed, callbacks=callbacks)
         fitted, logits = outcome.fitted, outcome.logits
         clean = {"clean": _test_accuracy(outcome.before, data)}
     else:
-        fitted = make_model(row.model, **row.settings_in(column.name)).fit(data, seed=seed)
+        model = make_model(row.model, **row.settings_in(column.name))
+        fitted = model.fit(data, seed=seed, callbacks=callbacks)
         logits = fitted.logits
     return {
         "val": None if math.isnan(fitted.trained.val_accuracy) else round(fitted.trained.val_accuracy, 4),

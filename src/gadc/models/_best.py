@@ -10,6 +10,7 @@ from typing import Any
 from torch_geometric.data import Data
 
 from gadc.models._model import Fitted, Model
+from gadc.models._training.callbacks import Callback
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +30,9 @@ class BestOf(Model):
             raise ValueError("BestOf: candidates must hold at least one model, got none.")
         self._models()
 
-    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
+    def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
         """Fit them all on the same data."""
-        fitted = [model.fit(data, seed=seed) for model in self._models()]
+        fitted = [model.fit(data, seed=seed, callbacks=callbacks) for model in self._models()]
         return max(fitted, key=lambda one: _rank(one.trained.val_accuracy))
 
     def _models(self) -> list[Model]:

@@ -69,8 +69,6 @@ class _EvenFilter(nn.Module):
         self.weights = nn.Parameter(torch.tensor(weights))
 
     def forward(self, x: Tensor, graph: LinearOperator) -> Tensor:
-        predicted: Tensor = self.mlp(x)
-        if self.training and self.dropout > 0:
-            predicted = drop(predicted, self.dropout)
+        predicted = drop(self.mlp(x), self.dropout, training=self.training)
         theta = torch.stack([self.weights, torch.zeros_like(self.weights)], 1).flatten()[:-1]
         return polynomial(graph, predicted, theta)

@@ -22,7 +22,7 @@ from torch.nn.functional import elu
 from gadc._base.validation import check_count, check_number
 from gadc.diffusion._graph import add_self_loops, adjacency
 from gadc.models._fast.attention import edge_softmax, weighted_sums
-from gadc.models._fast.dropout import drop, dropped_linear
+from gadc.models._fast.dropout import drop
 from gadc.models._model import GraphModel
 from gadc.operators import LinearOperator
 
@@ -107,10 +107,8 @@ class Attention(nn.Module):
     def forward(self, x: Tensor, graph: LinearOperator) -> Tensor:
         """Attend to the neighbours in `graph`, whose values weigh them."""
         _, heads, units = self.attention.shape
-        mapped = dropped_linear(x, self.linear.weight, probability=self.dropout, training=self.training)
-        mapped = mapped.view(-1, heads, units)
+        mapped = self.linear(drop(x, self.dropout, training=self.training)).view(-1, heads, units)
         receive, send = torch.einsum("nhu,khu->knh", mapped, self.attention).contiguous()
         weights = edge_softmax(graph.pattern, graph.values, receive, send, SLOPE)
-        if self.training and self.dropout > 0:
-            weights = drop(weights, self.dropout)
+        weights = drop(weights, self.dropout, training=self.training)
         return weighted_sums(graph.pattern, weights, mapped) + self.bias

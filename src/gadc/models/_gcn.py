@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
 from gadc._base.validation import check_choice, check_count
-from gadc.models._fast.dropout import dropped_linear
+from gadc.models._fast.dropout import drop
 from gadc.models._model import GraphModel
 from gadc.models._training.heads import INITS, MLP
 from gadc.operators import LinearOperator
@@ -76,6 +77,6 @@ class _Convolutions(nn.Module):
             if number > 0 and self.rectify:
                 x = torch.relu(x)
             dropout = self.dropout if number > 0 else self.input_dropout
-            narrow = dropped_linear(x, layer.weight, probability=dropout, training=self.training)  # type: ignore[arg-type]
+            narrow = linear(drop(x, dropout, training=self.training), layer.weight)  # type: ignore[arg-type]
             x = graph @ narrow + layer.bias  # type: ignore[operator]
         return x

@@ -15,6 +15,7 @@ the script of Liu et al., ICML 2024, where Δ is what it changes:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -26,6 +27,7 @@ from gadc.diffusion._graph import adjacency
 from gadc.diffusion._low_rank import MIN_DEGREE, LowRank
 from gadc.models._gcn import GCN
 from gadc.models._model import Fitted
+from gadc.models._training.callbacks import Callback
 from gadc.operators import LinearOperator
 from gadc.operators._products import rescale, row_sums
 
@@ -56,9 +58,9 @@ class GCNSVD(GCN):
         """T, diagonal plus rank r."""
         return self.transition()(x, edge_index, edge_weight)
 
-    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
+    def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
         """Train on the low-rank graph."""
-        fitted = super().fit(data, seed=seed)
+        fitted = super().fit(data, seed=seed, callbacks=callbacks)
         if not self.relaxed:
             return fitted
         clean = adjacency(data.edge_index, data.edge_weight, len(data.x), dtype=data.x.dtype)

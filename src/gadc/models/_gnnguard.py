@@ -168,7 +168,6 @@ class _Guarded(nn.Module):
         before: Guard | None = None
         for number, layer in enumerate(self.layers):
             if number > 0:
-                x = torch.relu(x)
-                x = drop(x, self.dropout) if self.training and self.dropout > 0 else x
+                x = drop(torch.relu(x), self.dropout, training=self.training)
             x, before = layer(x, graph, before)
         return x

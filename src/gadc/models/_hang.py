@@ -110,8 +110,6 @@ class _CoupledFlow(nn.Module):
     def forward(self, x: Tensor, graph: LinearOperator) -> Tensor:
         first = self.encoder(x)
         state, _ = self.flow(first, first, graph, self.num_steps)
-        state = torch.relu(state)
-        if self.training and self.dropout > 0:
-            state = drop(state, self.dropout)
+        state = drop(torch.relu(state), self.dropout, training=self.training)
         scores: Tensor = self.decoder(state)
         return scores

@@ -66,9 +66,7 @@ class Encoder(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The first state."""
-        if self.training and self.dropout > 0:
-            x = drop(x, self.dropout)
-        state: Tensor = self.norm(self.linear(x))
+        state: Tensor = self.norm(self.linear(drop(x, self.dropout, training=self.training)))
         return state
 
 
@@ -87,8 +85,6 @@ class _EvenFlow(nn.Module):
         for _ in range(self.num_steps):
             flow = (2 / len(x)) * (graph @ (graph @ state))
             state = state + (1 - share) * flow + share * first.detach()
-        state = torch.relu(state)
-        if self.training and self.dropout > 0:
-            state = drop(state, self.dropout)
+        state = drop(torch.relu(state), self.dropout, training=self.training)
         scores: Tensor = self.decoder(state)
         return scores

@@ -7,6 +7,7 @@ structure-only control: where features are nearly pure noise, it says what the g
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,6 +17,7 @@ from torch_geometric.data import Data
 
 from gadc.diffusion import Plain, neumann, polynomial
 from gadc.models._model import Fitted, Model
+from gadc.models._training.callbacks import Callback
 from gadc.models._training.loop import Trained, accuracy
 
 
@@ -37,8 +39,8 @@ class LabelPropagation(Model):
     def __post_init__(self) -> None:
         neumann(self.lam, self.num_steps)
 
-    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
-        """Diffuse the training labels; nothing is trained, and `seed` changes nothing."""
+    def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
+        """Diffuse the training labels; nothing is trained, so `seed` and `callbacks` have no effect."""
         known = torch.where(data.train_mask, data.y, torch.zeros_like(data.y))
         labels = one_hot(known, int(data.y.max()) + 1).float() * data.train_mask.unsqueeze(1)
 

@@ -6,6 +6,7 @@ figure of a graph method stands beside it: where it wins, the graph hurts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -14,6 +15,7 @@ from torch_geometric.data import Data
 
 from gadc.diffusion import normalize_rows
 from gadc.models._model import Fitted, HeadSettings
+from gadc.models._training.callbacks import Callback
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,10 +24,10 @@ class MLPModel(HeadSettings):
 
     head: str = "mlp"
 
-    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
+    def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
         """Train on the normalised features."""
         features = normalize_rows(data.x, self.normalize)
-        module, trained = self._fit_head(features, data, seed)
+        module, trained = self._fit_head(features, data, seed, callbacks)
 
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
             out: Tensor = module(normalize_rows(x, self.normalize))

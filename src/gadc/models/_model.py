@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -17,6 +17,7 @@ from gadc._base.validation import check_choice, check_count, check_features
 from gadc.diffusion import NORMALIZATIONS, Plain, normalize_rows
 from gadc.models._fast.receptive_field import receptive_field
 from gadc.models._fast.sparse_features import SparseFeatures, thin_or_dense
+from gadc.models._training.callbacks import Callback
 from gadc.models._training.heads import MLP, build_head
 from gadc.models._training.loop import Trained, Training, train
 from gadc.operators import LinearOperator
@@ -50,8 +51,14 @@ class Model(ABC):
     differentiable: ClassVar[bool] = True
 
     @abstractmethod
-    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
-        """Train on `data.train_mask`, choose the epoch on `data.val_mask`."""
+    def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
+        """Train on the nodes of `data.train_mask` and choose the epoch on those of `data.val_mask`.
+
+        Args:
+            data: Features, edges, labels and masks.
+            seed: Seed of the initial weights and of dropout.
+            callbacks: Called at the start and after every epoch of each training; none by default.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +115,9 @@ class HeadSettings(TrainedModel):
     input_dropout: bool = True
     init: str = "default"
 
-    def _fit_head(self, features: Tensor, data: Data, seed: int) -> tuple[MLP, Trained]:
+    def _fit_head(
+        self, features: Tensor, data: Data, seed: int, callbacks: Sequence[Callback]
+    ) -> tuple[MLP, Trained]:
         """Train a head on the rows that matter; torch's global randomness is left as it was."""
         num_classes = int(data.y.max()) + 1
         train_rows, val_rows = features[data.train_mask], features[data.val_mask]
@@ -132,6 +141,7 @@ class HeadSettings(TrainedModel):
                 data.y[data.val_mask],
                 self._training(),
                 resumable=True,
+                callbacks=callbacks,
             )
         return head, trained
 
@@ -153,11 +163,11 @@ class DiffuseFirst(HeadSettings):
         """
         return None
 
-    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
+    def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
         """Diffuse once, then train the head on the rows of the split."""
         with torch.no_grad():
             features = self.aggregate(data.x, data.edge_index, data.edge_weight)
-        module, trained = self._fit_head(features, data, seed)
+        module, trained = self._fit_head(features, data, seed, callbacks)
 
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
             parts = None if module.training else self.diffusion(x, edge_index, edge_weight)
@@ -229,7 +239,7 @@ class GraphModel(TrainedModel):
         return lambda: cast("Tensor", module(field.features, field.graph)[field.asked])
 
     @remembering()
-    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
+    def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
         """Train on what of the graph the labels depend on; torch's global randomness is left as it was."""
         with torch.no_grad():
             features = self._features(data.x)
@@ -248,6 +258,7 @@ class GraphModel(TrainedModel):
                 parameters=self.parameter_groups(module),
                 penalty=self.penalty(module),
                 resumable=True,
+                callbacks=callbacks,
             )
 
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:

@@ -15,6 +15,7 @@ for some steps, then falls. Gradients reach the edge weights through the powers;
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,7 @@ from gadc.diffusion import Plain
 from gadc.diffusion._graph import adjacency
 from gadc.models._fast.dropout import drop
 from gadc.models._model import Fitted, GraphModel
+from gadc.models._training.callbacks import Callback
 from gadc.models._training.loop import train
 from gadc.operators import LinearOperator
 
@@ -117,7 +119,7 @@ class NAGphormer(GraphModel):
         fallen = min((step - self.warmup) / (self.decay_until - self.warmup), 1.0)
         return end + (1 - end) * (1 - fallen)
 
-    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
+    def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
         """Make the tokens once, then train on those of the split."""
         with torch.no_grad():
             tokens = self.tokens(data.x, data.edge_index, data.edge_weight)
@@ -134,6 +136,7 @@ class NAGphormer(GraphModel):
                 self._training(),
                 optimizer_type=torch.optim.AdamW,
                 schedule=self.rate,
+                callbacks=callbacks,
             )
 
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
@@ -214,4 +217,4 @@ class _Block(nn.Module):
         return mixed
 
     def _drop(self, z: Tensor) -> Tensor:
-        return drop(z, self.dropout) if self.training and self.dropout > 0 else z
+        return drop(z, self.dropout, training=self.training)

@@ -16,6 +16,7 @@ choice: the paper knows one graph only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -28,6 +29,7 @@ from gadc.diffusion._graph import adjacency
 from gadc.models._gcn import GCN
 from gadc.models._model import Fitted
 from gadc.models._proximal import SingularThreshold, SymmetricThreshold, soft_threshold
+from gadc.models._training.callbacks import Callback
 from gadc.models._training.loop import train
 
 MOMENTUM = 0.9
@@ -71,7 +73,7 @@ class ProGNN(GCN):
         check_number("ProGNN", self.memory_limit, "memory_limit", strict=True)
         check_count("ProGNN", self.inner_steps, "inner_steps", low=1)
 
-    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
+    def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
         """Train both; torch's global randomness is left as it was."""
         self._check_memory(data.num_nodes, data.x.element_size())
         features = self._features(data.x)
@@ -88,6 +90,7 @@ class ProGNN(GCN):
                 data.y[data.train_mask],
                 data.y[data.val_mask],
                 replace(self._training(), epochs=self.epochs * self.inner_steps),
+                callbacks=callbacks,
             )
 
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:

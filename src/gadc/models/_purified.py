@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -10,6 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc.models._model import Fitted, Model
+from gadc.models._training.callbacks import Callback
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,9 +29,9 @@ class Purified(Model):
     purifier: Callable[[Data], Data]
     model: Model
 
-    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
+    def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
         """Purify once, then train."""
-        fitted = self.model.fit(self.purifier(data), seed=seed)
+        fitted = self.model.fit(self.purifier(data), seed=seed, callbacks=callbacks)
 
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
             pure = self.purifier(Data(x=x, edge_index=edge_index, edge_weight=edge_weight))

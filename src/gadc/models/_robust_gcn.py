@@ -126,7 +126,7 @@ class _Gaussian(nn.Module):
         return out
 
     def _drop(self, x: Tensor) -> Tensor:
-        return drop(x, self.dropout) if self.training and self.dropout > 0 else x
+        return drop(x, self.dropout, training=self.training)
 
 
 def divide_twice(graph: LinearOperator) -> LinearOperator:

@@ -224,8 +224,6 @@ class _SoftMedianNetwork(nn.Module):
         self.dropout = settings.dropout
 
     def forward(self, x: Tensor, graph: LinearOperator) -> Tensor:
-        hidden = torch.relu(self.first(x, graph))
-        if self.training and self.dropout > 0:
-            hidden = drop(hidden, self.dropout)
+        hidden = drop(torch.relu(self.first(x, graph)), self.dropout, training=self.training)
         scores: Tensor = self.second(hidden, graph)
         return scores

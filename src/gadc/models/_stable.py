@@ -11,6 +11,7 @@ Scaling rows cancels d_i^α, so that d_j^α is what is left of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -21,6 +22,7 @@ from gadc._base.validation import check_number
 from gadc.diffusion._graph import add_self_loops, adjacency, normalize
 from gadc.models._gcn import GCN
 from gadc.models._model import Fitted
+from gadc.models._training.callbacks import Callback
 from gadc.operators import LinearOperator
 from gadc.transforms import Stable
 
@@ -80,13 +82,13 @@ class StableGCN(GCN):
         favoured = graph.values * (degree**self.alpha)[graph.pattern.cols.long()]
         return normalize(replace(graph, values=favoured), "rw")
 
-    def fit(self, data: Data, *, seed: int = 0) -> Fitted:
+    def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
         """Train the encoder, refine, then train the GCN."""
         step = self.purifier(seed)
         encoder = step.encoder(data)
         with torch.no_grad():
             refined = step.refine(data, encoder)
-        fitted = super().fit(refined, seed=seed)
+        fitted = super().fit(refined, seed=seed, callbacks=callbacks)
 
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
             refined = step.refine(Data(x=x, edge_index=edge_index, edge_weight=edge_weight), encoder)

@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from gadc.models._training.loop import SELECTIONS, Training, accuracy, train
+from gadc.models._training.loop import Training, accuracy, train
+from gadc.models._training.selection import SELECTIONS
 
 # Margins of two validation nodes by epoch: a node is right above 0, and a larger margin is a lower loss.
 SCRIPT = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (3.0, 3.0), (2.0, 2.0), (9.0, -9.0)]

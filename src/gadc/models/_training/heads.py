@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import cast
 
 import torch
 from torch import Tensor, nn
 
 from gadc._base.validation import check_choice, check_count
-from gadc.models._fast.dropout import drop, dropped_linear
+from gadc.models._fast.dropout import drop
 
 INITS = ("default", "uniform", "shifted")
 
@@ -47,17 +46,12 @@ class MLP(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Scores of the classes."""
-        first = cast("nn.Linear", self.layers[0])
-        mapped = dropped_linear(
-            x, first.weight, first.bias, probability=self.input_dropout, training=self.training
-        )
-        return self.after_first(mapped)
+        return self.after_first(self.layers[0](drop(x, self.input_dropout, training=self.training)))
 
     def after_first(self, hidden: Tensor) -> Tensor:
         """Scores of the classes, from the output of the first layer."""
         for layer in self.layers[1:]:
-            active = torch.relu(hidden)
-            hidden = layer(drop(active, self.dropout) if self.training and self.dropout > 0 else active)
+            hidden = layer(drop(torch.relu(hidden), self.dropout, training=self.training))
         return hidden
 
 

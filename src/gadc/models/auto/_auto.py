@@ -11,7 +11,7 @@ The variants are those of Liu, Chen, Fu, Lin, Zitnik and Wu, "Graph Adversarial 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -22,6 +22,7 @@ from gadc._base.validation import check_features
 from gadc.diffusion import NearZeroRowSumWarning
 from gadc.models._label_propagation import LabelPropagation
 from gadc.models._model import Fitted, HeadSettings
+from gadc.models._training.callbacks import Callback
 from gadc.models._training.loop import Trained
 from gadc.models.auto import (
     Candidate,
@@ -95,18 +96,24 @@ class Auto(HeadSettings):
     directed: bool = False
 
     def fit(
-        self, data: Data, *, seed: int = 0, tell: Callable[[str], None] = lambda message: None
+        self,
+        data: Data,
+        *,
+        seed: int = 0,
+        callbacks: Sequence[Callback] = (),
+        tell: Callable[[str], None] = lambda message: None,
     ) -> FittedAuto:
         """Choose on the validation nodes, or on many splits like theirs where they are few; then train.
 
         Args:
             data: Graph, labels, training and validation masks.
             seed: Of the splits and the heads.
-            tell: Is told what begins.
+            callbacks: See `Model.fit`.
+            tell: Called with a message at the start of each stage.
         """
-        choice = self.choose(data, seed=seed, tell=tell)
+        choice = self.choose(data, seed=seed, callbacks=callbacks, tell=tell)
         tell(f"training {choice.reader.words}")
-        reader = self._train_reader(choice, data, seed)
+        reader = self._train_reader(choice, data, seed, callbacks)
         if choice.picked.reads_features:
             with torch.no_grad():
                 logits = reader.scores(data.x, data.edge_index, data.edge_weight)
@@ -119,9 +126,14 @@ class Auto(HeadSettings):
         return FittedAuto(_log_shares(spread.logits), spread.trained, spread.module, scores, choice, reader)
 
     def choose(
-        self, data: Data, *, seed: int = 0, tell: Callable[[str], None] = lambda message: None
+        self,
+        data: Data,
+        *,
+        seed: int = 0,
+        callbacks: Sequence[Callback] = (),
+        tell: Callable[[str], None] = lambda message: None,
     ) -> Choice:
-        """The choice alone; `tell` is told what begins."""
+        """Choose without training the final model; the arguments are those of `fit`."""
         has_edges = bool((data.edge_index[0] != data.edge_index[1]).any())
         rounds = make_rounds(data.y, data.train_mask, data.val_mask, seed=seed) if has_edges else []
         x, edges = check_features("Auto", data.x), (data.edge_index, data.edge_weight)
@@ -130,25 +142,27 @@ class Auto(HeadSettings):
             return make_choice(facts, [], [], rounds=0, nodes=0, head=self.head)
         search = Search(x, *edges, data.y, rounds, directed=self.directed, tell=tell)
         trials = search.run()
-        contenders = self._contenders(search, seed)
+        contenders = self._contenders(search, seed, callbacks)
         nodes = len(torch.unique(torch.cat([one.validation for one in rounds[:_ROUNDS]])))
         seen = {"rounds": min(_ROUNDS, len(rounds)), "nodes": nodes}
         return make_choice(facts, trials, contenders, **seen, head=self.head)
 
-    def _contenders(self, search: Search, seed: int) -> list[Contender]:
+    def _contenders(self, search: Search, seed: int, callbacks: Sequence[Callback]) -> list[Contender]:
         """The finalists with the given head; then the best family on either side with an MLP.
 
         Of that family the best few settings are tried; the best one alone where many splits have to be gone
         through, as each of them trains every head anew.
         """
         few = slice(None if len(search.rounds) == 1 else 1)
-        contenders = [self._contend(trial, self.head, search, seed) for trial in search.finalists()]
+        contenders = [
+            self._contend(trial, self.head, search, seed, callbacks) for trial in search.finalists()
+        ]
         for alone in (True, False):
             best = decide([one for one in contenders if (one.candidate.family == "none") == alone])
             there = {(one.candidate, one.head) for one in contenders}
             for trial in search.best[best.candidate.family][few] if best.head else []:
                 if (trial.candidate, "mlp") not in there:
-                    contenders.append(self._contend(trial, "mlp", search, seed))
+                    contenders.append(self._contend(trial, "mlp", search, seed, callbacks))
         return contenders
 
     def _with_head(self, head: str) -> Auto:
@@ -157,7 +171,9 @@ class Auto(HeadSettings):
             return self
         return replace(self, head=head, dropout=max(self.dropout, 0.5), lr=min(self.lr, 0.01))
 
-    def _contend(self, trial: Trial, head: str, search: Search, seed: int) -> Contender:
+    def _contend(
+        self, trial: Trial, head: str, search: Search, seed: int, callbacks: Sequence[Callback]
+    ) -> Contender:
         rounds = search.rounds[:_ROUNDS]
         search.tell(f"comparing {trial.candidate.words}" + (f", head {head}" if head else ""))
         if trial.correct is not None:
@@ -165,23 +181,29 @@ class Auto(HeadSettings):
         if trial.features is None:
             raise ValueError("Auto: a finalist needs features or an outcome.")
         features = trial.features / median_norm(trial.features)
-        outcomes = [self._outcome(one, head, features, search, seed) for one in rounds]
+        outcomes = [self._outcome(one, head, features, search, seed, callbacks) for one in rounds]
         correct, losses = zip(*outcomes, strict=True)
         return Contender(trial.candidate, head, torch.cat(correct), sum(losses) / len(losses))
 
     def _outcome(
-        self, one: Round, head: str, features: Tensor, search: Search, seed: int
+        self,
+        one: Round,
+        head: str,
+        features: Tensor,
+        search: Search,
+        seed: int,
+        callbacks: Sequence[Callback],
     ) -> tuple[Tensor, float]:
         """Which validation nodes of a round a freshly trained head gets right, and its log-loss there."""
         train, validation = (torch.isin(search.rows, part) for part in (one.train, one.validation))
         rows = Data(y=search.labels, train_mask=train, val_mask=validation)
-        module, trained = self._with_head(head)._fit_head(features, rows, seed)
+        module, trained = self._with_head(head)._fit_head(features, rows, seed, callbacks)
         places = search.places(one.validation)
         with torch.no_grad():
             correct: Tensor = module(features[places]).argmax(1) == search.labels[places]
         return correct, trained.val_loss
 
-    def _train_reader(self, choice: Choice, data: Data, seed: int) -> Reader:
+    def _train_reader(self, choice: Choice, data: Data, seed: int, callbacks: Sequence[Callback]) -> Reader:
         with torch.no_grad():
             features = aggregate(
                 choice.reader, data.x, data.edge_index, data.edge_weight, directed=self.directed
@@ -190,7 +212,7 @@ class Auto(HeadSettings):
         settings = self._with_head(choice.reader_head)
         if not bool(data.val_mask.any()):
             settings = replace(settings, selection="last")
-        module, trained = settings._fit_head(features / scale, data, seed)
+        module, trained = settings._fit_head(features / scale, data, seed, callbacks)
         return Reader(choice.reader, choice.reader_head, scale, module, trained, self.directed)
 
 

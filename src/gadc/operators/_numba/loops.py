@@ -14,7 +14,6 @@ import numba
 import numpy as np
 
 from gadc.operators._numba.prefetch import prefetch
-from gadc.operators._numba.splitmix import scrambled
 
 Array = Any
 _U = np.uint64
@@ -51,7 +50,6 @@ def _part(function: Any) -> Any:
 
 
 _ahead, _fetch, _add = map(_part, (_look_ahead, _fetch_row, _add_row))
-_scrambled = _part(scrambled)
 
 
 def _sum_row(
@@ -200,18 +198,6 @@ def _rescale(
             out[p] = values[p] * left[i] * right[cols[p]]
 
 
-def _mask(flat: Array, bits: Array, least: Any, scale: Any, out: Array) -> None:
-    """Scale what is kept, out = scale · flat where bits >= least, else 0."""
-    for i in range(_U(len(flat))):
-        out[i] = flat[i] * scale if bits[i] >= least else out.dtype.type(0)
-
-
-def _random_words(words: Array, key: Any, first: Any) -> None:
-    """The bits of places `first`, `first` + 1, ... in the sequence of the key."""
-    for i in range(_U(len(words))):
-        words[i] = _scrambled(key, first + i)
-
-
 def compiled(function: Any, *extra: str) -> Any:
     """The function, compiled at its first call for the types it gets, and kept on disk."""
     # "contract" lets a product and a sum be one instruction; nothing is reordered.
@@ -219,5 +205,4 @@ def compiled(function: Any, *extra: str) -> Any:
 
 
 spmm, row_sums, rescale, mirror = map(compiled, (_spmm, _row_sums, _rescale, _mirror))
-mask, random_words = map(compiled, (_mask, _random_words))
 sddmm = compiled(_sddmm, "reassoc")  # here the sum itself must be reordered to be vectorised
