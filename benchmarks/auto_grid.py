@@ -39,7 +39,7 @@ def alone(operators, x: Tensor, rows: Tensor) -> tuple[float, dict]:
     found, start = {}, time.perf_counter()
     for eps, operator in operators.items():
         for lam, k in GRID:
-            found[eps, lam, k] = gadc.polynomial(operator, x, gadc.neumann(lam, k))[rows]
+            found[eps, lam, k] = gadc.polynomial(operator, x, gadc.series.neumann(lam, k))[rows]
     return time.perf_counter() - start, found
 
 

@@ -57,7 +57,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 def chebyshev_row(data, lam: float, num_steps: int, rtol: float) -> dict[str, object]:
     T = gadc.transition(data.x, data.edge_index, variant="plain")
-    theta = gadc.neumann(lam, num_steps)
+    theta = gadc.series.neumann(lam, num_steps)
     with ProductCounter() as counter:
         quick = gadc.polynomial(T, data.x, theta, rtol=rtol)
     direct = gadc.polynomial(T, data.x, theta)
@@ -75,7 +75,7 @@ def chebyshev_row(data, lam: float, num_steps: int, rtol: float) -> dict[str, ob
 
 def factored_row(data, lam: float, num_steps: int) -> dict[str, object]:
     T = gadc.transition(data.x, data.edge_index, variant="II")
-    theta = gadc.neumann(lam, num_steps)
+    theta = gadc.series.neumann(lam, num_steps)
     dense = T.to_dense()
 
     def n_by_n() -> Tensor:

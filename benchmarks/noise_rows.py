@@ -78,7 +78,7 @@ def _dense(name: str, level: float, lam: float, hops: int) -> tuple[float, float
 
 def _error(name: str, level: float, lam: float) -> float:
     x, edge_index = _noisy(name, level)
-    T, theta = gadc.transition(x, edge_index, variant="II"), gadc.neumann(lam, STEPS)
+    T, theta = gadc.transition(x, edge_index, variant="II"), gadc.series.neumann(lam, STEPS)
     few = x[:, :: max(x.shape[1] // 500, 1)]  # the direct sum of all columns takes minutes on the largest
     exact = gadc.polynomial(T, few.contiguous(), theta)
     approximate = gadc.polynomial(T, x, theta, rtol=1e-3)[:, :: max(x.shape[1] // 500, 1)]

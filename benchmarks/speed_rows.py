@@ -113,7 +113,7 @@ def _third_variant_error(setup: Setup) -> float:
     x, edge_index = large_graph(setup)
     T = gadc.transition(x, edge_index, variant="III")
     del edge_index
-    few, theta = x[:, :4].contiguous(), gadc.neumann(LAM, STEPS)
+    few, theta = x[:, :4].contiguous(), gadc.series.neumann(LAM, STEPS)
     exact = gadc.polynomial(T, few, theta)
     return float((gadc.polynomial(T, few, theta, rtol=RTOL) - exact).norm() / exact.norm())
 
@@ -135,8 +135,8 @@ def _plain_diffusion(setup: Setup, name: str) -> list[Line]:
     matrix = torch_matrix(T)
     repeats = 1 if name == "large" else setup.repeats
     ours = {
-        "appnp": seconds(lambda: gadc.polynomial(T, x, gadc.appnp(0.1, 10)), repeats, warm=name != "large"),
-        "sgc": seconds(lambda: gadc.polynomial(T, x, gadc.sgc(10)), repeats, warm=name != "large"),
+        method: seconds(lambda theta=theta: gadc.polynomial(T, x, theta), repeats, warm=name != "large")
+        for method, theta in {"appnp": gadc.series.appnp(0.1, 10), "sgc": gadc.series.sgc(10)}.items()
     }
     appnp = APPNP(K=10, alpha=0.1, normalize=False)
     peers: dict[str, tuple[str, Callable[[], object]]] = {
@@ -191,7 +191,7 @@ def _sknetwork(T: LinearOperator, x: Tensor) -> Callable[[], object] | None:
     except ImportError:
         return None
     parts = (T.values.numpy(), T.pattern.cols.numpy(), T.pattern.row_ptr.numpy())
-    theta = np.array(gadc.appnp(0.1, 10), dtype=np.float32)
+    theta = np.array(gadc.series.appnp(0.1, 10), dtype=np.float32)
     # `dot` would go column by column; this takes all of them at once, which is faster.
     return lambda: Polynome(sparse.csr_matrix(parts, shape=T.shape), theta)._matvec(x.numpy())
 

@@ -7,7 +7,7 @@ import griffe
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
-LEFT_OUT = ("cli", "diffusion", "experiments", "operators", "report")  # not part of the public interface
+LEFT_OUT = ("cli", "experiments", "operators", "report")  # not part of the public interface
 
 
 def on_config(config: Any) -> Any:

@@ -94,7 +94,7 @@ def test_inputs_are_not_mutated(variant: str):
 
 def test_a_graph_without_edges_and_a_single_node():
     none = torch.empty(2, 0, dtype=torch.int64)
-    beta = gadc.total_weight(32.0, 16)
+    beta = gadc.theory.total_weight(32.0, 16)
     torch.testing.assert_close(gadc.diffuse(X, none, variant="plain"), beta * X)  # Â = I
     one = gadc.diffuse(X[:1], none, variant="plain")
     torch.testing.assert_close(one, beta * X[:1])

@@ -1,64 +1,105 @@
-"""Graph Adversarial Diffusion Convolution: robust learning on noisy, attacked or heterophilic graphs.
+"""Graph Adversarial Diffusion Convolution: learning on noisy, attacked or heterophilic graphs.
 
 The flow: edges and features -> `transition` T -> `diffuse` F = S X -> a linear model or an MLP on F.
+
+    diffuse, transition, polynomial, LinearOperator
+        Features aggregated over a graph, in one call or step by step.
+    minimize_agsd, AGSDSolution
+        Graph signal denoising against an adversary, solved exactly.
+    GADCClassifier, GADCTransformer
+        The same for scikit-learn.
+    load, from_tables
+        A named data set, or a graph from your own tables, as PyTorch Geometric `Data`.
+    suspicious_edges, audit
+        Edges that look wrong; a model under attacks.
+    DivergentSeriesWarning, NotConvergedWarning, NearZeroRowSumWarning
+        The warnings.
+
+Public modules:
+
+    gadc.series      coefficients of a diffusion series
+    gadc.theory      objectives, noise bounds and connectivity
+    gadc.diffusion   the transitions as classes, and all of the above that concerns the paper
+    gadc.transforms  graphs with noise added or removed
+    gadc.models      one class per model
+    gadc.robustness  attacks, audits and suspicious edges
+    gadc.datasets    named data sets, own tables and files, synthetic graphs
+    gadc.estimators  scikit-learn
+    gadc.pyg         PyTorch Geometric
+
+Names and modules that need more than PyTorch and SciPy are imported at first use. The packages
+`gadc.operators`, `gadc.experiments`, `gadc.report` and `gadc.cli` are internal.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from gadc import series as series
+from gadc import theory as theory
 from gadc._version import __version__
 from gadc.diffusion import (
     AGSDSolution,
     DivergentSeriesWarning,
-    Estimate,
+    NearZeroRowSumWarning,
     NotConvergedWarning,
-    agsd_objective,
-    appnp,
-    connectivity_factor,
     diffuse,
-    diffuse_on_disk,
-    entrywise_noise_bound,
-    expected_noise_energy,
-    gsd_objective,
-    heat,
     minimize_agsd,
-    neumann,
-    noise_gain,
     polynomial,
-    ppr,
-    printed_frobenius_bound,
-    row_sums,
-    sgc,
-    ssgc,
-    total_weight,
     transition,
-    worst_perturbation,
 )
 from gadc.operators import LinearOperator
+
+if TYPE_CHECKING:
+    from gadc import datasets as datasets
+    from gadc import estimators as estimators
+    from gadc import models as models
+    from gadc import pyg as pyg
+    from gadc import robustness as robustness
+    from gadc import transforms as transforms
+    from gadc.datasets import from_tables, load
+    from gadc.estimators import GADCClassifier, GADCTransformer
+    from gadc.robustness import suspicious_edges
+    from gadc.robustness.audit import audit
 
 __all__ = [
     "AGSDSolution",
     "DivergentSeriesWarning",
-    "Estimate",
+    "GADCClassifier",
+    "GADCTransformer",
     "LinearOperator",
+    "NearZeroRowSumWarning",
     "NotConvergedWarning",
     "__version__",
-    "agsd_objective",
-    "appnp",
-    "connectivity_factor",
+    "audit",
     "diffuse",
-    "diffuse_on_disk",
-    "entrywise_noise_bound",
-    "expected_noise_energy",
-    "gsd_objective",
-    "heat",
+    "from_tables",
+    "load",
     "minimize_agsd",
-    "neumann",
-    "noise_gain",
     "polynomial",
-    "ppr",
-    "printed_frobenius_bound",
-    "row_sums",
-    "sgc",
-    "ssgc",
-    "total_weight",
+    "suspicious_edges",
     "transition",
-    "worst_perturbation",
 ]
+
+_HOMES = {
+    "GADCClassifier": "gadc.estimators",
+    "GADCTransformer": "gadc.estimators",
+    "audit": "gadc.robustness.audit",
+    "from_tables": "gadc.datasets",
+    "load": "gadc.datasets",
+    "suspicious_edges": "gadc.robustness",
+}
+_MODULES = ("datasets", "estimators", "models", "pyg", "robustness", "transforms")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"gadc.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'gadc' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value  # the next access does not come here
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES, "diffusion", "series", "theory"])

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gadc
+from gadc import series, theory
 from tests.helpers import dense
 from tests.helpers.graphs import Graph, graphs, random_graph
 
@@ -16,16 +17,16 @@ RADII = st.sampled_from([0.0, 0.1, 1.0, 10.0])
 def test_objectives_equal_dense(graph: Graph, lam: float, eps: float, seed: int):
     F = torch.randn(graph.x.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     expected = dense.agsd(F, graph.x, graph.A, lam, eps)
-    torch.testing.assert_close(gadc.agsd_objective(F, *graph.args, lam=lam, eps=eps), expected)
+    torch.testing.assert_close(theory.agsd_objective(F, *graph.args, lam=lam, eps=eps), expected)
     torch.testing.assert_close(
-        gadc.gsd_objective(F, *graph.args, lam=lam), dense.agsd(F, graph.x, graph.A, lam, 0.0)
+        theory.gsd_objective(F, *graph.args, lam=lam), dense.agsd(F, graph.x, graph.A, lam, 0.0)
     )
 
 
 @given(graphs(), st.integers(0, 99))
 def test_worst_perturbation_attains_the_maximum(graph: Graph, seed: int):
     eps, n = 0.7, len(graph.x)
-    delta = gadc.worst_perturbation(graph.x, eps)
+    delta = theory.worst_perturbation(graph.x, eps)
     torch.testing.assert_close(delta.to_dense().norm(), torch.tensor(eps, dtype=torch.float64))
     gram = graph.x @ graph.x.T
     attained = torch.trace(graph.x.T @ (delta @ graph.x))
@@ -40,9 +41,9 @@ def test_gradient_of_the_objective_against_finite_differences():
     F = torch.randn(6, 3, dtype=torch.float64, requires_grad=True)
     inputs = (F, graph.x.requires_grad_(), graph.edge_weight.requires_grad_())
     assert torch.autograd.gradcheck(
-        lambda F, x, w: gadc.agsd_objective(F, x, graph.edge_index, w, lam=3.0, eps=0.8), inputs
+        lambda F, x, w: theory.agsd_objective(F, x, graph.edge_index, w, lam=3.0, eps=0.8), inputs
     )
-    value = gadc.agsd_objective(F, graph.x, graph.edge_index, graph.edge_weight, lam=3.0, eps=0.8)
+    value = theory.agsd_objective(F, graph.x, graph.edge_index, graph.edge_weight, lam=3.0, eps=0.8)
     torch.testing.assert_close(
         torch.autograd.grad(value, F)[0],
         dense.agsd_gradient(F, graph.x, graph.A, 3.0, 0.8).detach(),
@@ -60,7 +61,7 @@ def test_minimizer_is_certified_monotone_and_better_than_its_rivals(graph: Graph
     assert len(solution.history) == solution.iterations + 1
 
     def q(F):
-        return float(gadc.agsd_objective(F, *graph.args, lam=lam, eps=eps))
+        return float(theory.agsd_objective(F, *graph.args, lam=lam, eps=eps))
 
     slack = 1e-12 * (1 + q(graph.x))
     assert solution.objective == pytest.approx(q(solution.F), rel=1e-9)
@@ -123,7 +124,7 @@ def test_bad_settings(settings: dict, message: str):
 
 def test_objective_refuses_another_shape():
     with pytest.raises(ValueError, match=r"F must have the shape of x, \(2, 1\), got \(2, 2\)"):
-        gadc.agsd_objective(torch.ones(2, 2), torch.ones(2, 1), torch.tensor([[0], [1]]), lam=1.0, eps=1.0)
+        theory.agsd_objective(torch.ones(2, 2), torch.ones(2, 1), torch.tensor([[0], [1]]), lam=1.0, eps=1.0)
 
 
 @pytest.mark.parametrize("scale", [2.0**-80, 2.0**40, 2.0**80])
@@ -148,7 +149,7 @@ def _cora():
 def _own_error(F, x, edge_index):
     """How far F is from solving its own equation (the paper's error analysis): λ = 1, K = 16, ε = 1."""
     T = gadc.transition(F, edge_index, variant="II", eps=1.0)
-    return float((F - gadc.polynomial(T, x, gadc.neumann(1.0, 16))).norm())
+    return float((F - gadc.polynomial(T, x, series.neumann(1.0, 16))).norm())
 
 
 @pytest.mark.data

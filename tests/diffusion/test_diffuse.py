@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gadc
+from gadc import series
 from gadc.diffusion import VARIANTS
 from gadc.operators import LinearOperator, Step
 from tests.helpers import dense
@@ -75,12 +76,12 @@ def test_features_of_the_transition_may_differ_from_those_diffused():
 
 
 MAKERS = {
-    "neumann": gadc.neumann(4.0, 6),
-    "ppr": gadc.ppr(0.2, 6),
-    "appnp": gadc.appnp(0.2, 6),
-    "sgc": gadc.sgc(3),
-    "ssgc": gadc.ssgc(0.05, 6),
-    "heat": gadc.heat(1.5, 6),
+    "neumann": series.neumann(4.0, 6),
+    "ppr": series.ppr(0.2, 6),
+    "appnp": series.appnp(0.2, 6),
+    "sgc": series.sgc(3),
+    "ssgc": series.ssgc(0.05, 6),
+    "heat": series.heat(1.5, 6),
 }
 
 
@@ -101,18 +102,18 @@ def test_makers_are_what_their_names_say():
     A = dense.normalized(graph.A)
     T = gadc.transition(*graph.args, variant="plain")
     eye = torch.eye(7, dtype=torch.float64)
-    long_ppr = gadc.polynomial(T, graph.x, gadc.ppr(0.2, 200))
+    long_ppr = gadc.polynomial(T, graph.x, series.ppr(0.2, 200))
     torch.testing.assert_close(long_ppr, 0.2 * torch.linalg.solve(eye - 0.8 * A, graph.x))
     torch.testing.assert_close(
-        gadc.polynomial(T, graph.x, gadc.heat(3.0, 60)), dense.heat_kernel(A, 3.0) @ graph.x
+        gadc.polynomial(T, graph.x, series.heat(3.0, 60)), dense.heat_kernel(A, 3.0) @ graph.x
     )
     Z = graph.x
     for _ in range(6):
         Z = 0.8 * A @ Z + 0.2 * graph.x
-    torch.testing.assert_close(gadc.polynomial(T, graph.x, gadc.appnp(0.2, 6)), Z)
-    assert sum(gadc.ssgc(0.05, 9)) == pytest.approx(1.0)
-    assert sum(gadc.neumann(32.0, 5000)) == pytest.approx(1.0)
-    assert gadc.neumann(0.0, 3) == [1.0, 0.0, 0.0, 0.0]
+    torch.testing.assert_close(gadc.polynomial(T, graph.x, series.appnp(0.2, 6)), Z)
+    assert sum(series.ssgc(0.05, 9)) == pytest.approx(1.0)
+    assert sum(series.neumann(32.0, 5000)) == pytest.approx(1.0)
+    assert series.neumann(0.0, 3) == [1.0, 0.0, 0.0, 0.0]
 
 
 class _Counter:
@@ -162,7 +163,7 @@ def test_chebyshev_on_drawn_graphs(graph: Graph, variant: str, eps: float):
 def test_chebyshev_saves_products_where_it_can(monkeypatch: pytest.MonkeyPatch):
     graph = random_graph(60, 150, 5)
     symmetric = gadc.transition(*graph.args, variant="plain")
-    theta = gadc.neumann(32.0, 128)
+    theta = series.neumann(32.0, 128)
     counter = _Counter(monkeypatch)
     gadc.polynomial(symmetric, graph.x, theta, rtol=1e-4)
     assert counter.products <= 40  # the tail of the Chebyshev series, not a matter of speed
@@ -176,7 +177,7 @@ def test_chebyshev_gives_up_early_where_rounding_forbids_the_promise(monkeypatch
     graph = random_graph(60, 300, 5)
     T = gadc.transition(graph.x, graph.edge_index, variant="plain")
     least = torch.linalg.eigh(T.to_dense()).eigenvectors[:, :1]
-    theta = gadc.neumann(32.0, 128)
+    theta = series.neumann(32.0, 128)
     counter = _Counter(monkeypatch)
     actual = gadc.polynomial(T.to(dtype=torch.float32), least.float(), theta, rtol=5e-6)
     assert 128 < counter.products < 128 + 100  # the direct sum, after less than the whole other one
@@ -202,11 +203,11 @@ def test_a_convergent_series_is_silent(variant: str):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: gadc.neumann(-1.0, 3), "lam must be finite and >= 0, got -1"),
-        (lambda: gadc.neumann(1.0, -3), "num_steps must be a whole number >= 0, got -3"),
-        (lambda: gadc.neumann(1.0, 2.5), r"num_steps must be a whole number >= 0, got 2\.5"),
-        (lambda: gadc.ppr(1.5, 3), r"alpha must lie in \[0, 1\], got 1\.5"),
-        (lambda: gadc.heat(float("inf"), 3), "time must be finite"),
+        (lambda: series.neumann(-1.0, 3), "lam must be finite and >= 0, got -1"),
+        (lambda: series.neumann(1.0, -3), "num_steps must be a whole number >= 0, got -3"),
+        (lambda: series.neumann(1.0, 2.5), r"num_steps must be a whole number >= 0, got 2\.5"),
+        (lambda: series.ppr(1.5, 3), r"alpha must lie in \[0, 1\], got 1\.5"),
+        (lambda: series.heat(float("inf"), 3), "time must be finite"),
         (lambda: gadc.polynomial(None, None, []), "at least one coefficient"),
     ],
 )

@@ -5,6 +5,7 @@ import torch
 from hypothesis import given
 
 import gadc
+from gadc import series, theory
 from tests.helpers import dense
 from tests.helpers.graphs import Graph, graphs, random_graph
 
@@ -22,27 +23,27 @@ def _plain(x, edges):
 @given(graphs())
 def test_row_sums_are_beta(graph: Graph):
     T = gadc.transition(*graph.args, variant="plain", norm="rw")
-    sums = gadc.row_sums(T, lam=LAM, num_steps=STEPS)
+    sums = theory.row_sums(T, lam=LAM, num_steps=STEPS)
     beta = 1 - (LAM / (LAM + 1)) ** (STEPS + 1)
     torch.testing.assert_close(sums, torch.full_like(sums, beta))
-    assert gadc.total_weight(LAM, STEPS) == pytest.approx(beta)
+    assert theory.total_weight(LAM, STEPS) == pytest.approx(beta)
 
 
 @given(graphs())
 def test_connectivity_and_gain_equal_dense(graph: Graph):
     T = gadc.transition(*graph.args, variant="plain", norm="rw")
     S = dense.diffusion_matrix(T.to_dense(), LAM, STEPS)
-    tau = gadc.connectivity_factor(T, lam=LAM, num_steps=STEPS)
+    tau = theory.connectivity_factor(T, lam=LAM, num_steps=STEPS)
     assert tau.exact
     assert tau.value == pytest.approx(dense.connectivity(S, LAM, STEPS))
     assert 1 - 1e-9 <= tau.value <= len(S) + 1e-9
-    gain = gadc.noise_gain(T, lam=LAM, num_steps=STEPS)
+    gain = theory.noise_gain(T, lam=LAM, num_steps=STEPS)
     assert float(gain) == pytest.approx(float(S.square().sum()) / len(S))
 
 
 def test_connectivity_of_the_papers_small_graphs():
     isolated, star, complete = (
-        gadc.connectivity_factor(_plain(FOUR, edges), lam=LAM, num_steps=STEPS).value
+        theory.connectivity_factor(_plain(FOUR, edges), lam=LAM, num_steps=STEPS).value
         for edges in (ISOLATED, STAR, COMPLETE)
     )
     assert isolated == pytest.approx(4.0)
@@ -55,16 +56,16 @@ def test_estimates_agree_with_exact_values_within_their_error_bars(variant: str)
     graph = random_graph(300, 700, 4)
     T = gadc.transition(*graph.args, variant=variant, eps=0.5)
     settings = {"lam": 8.0, "num_steps": 12}
-    exact_gain = gadc.noise_gain(T, **settings)
-    gain = gadc.noise_gain(T, **settings, exact=False, num_probes=200)
+    exact_gain = theory.noise_gain(T, **settings)
+    gain = theory.noise_gain(T, **settings, exact=False, num_probes=200)
     assert exact_gain.exact
     assert not gain.exact
     assert 0 < gain.error < 0.1 * gain.value
     assert abs(gain.value - exact_gain.value) <= 4 * gain.error
-    exact_tau = gadc.connectivity_factor(T, **settings).value
-    tau = gadc.connectivity_factor(T, **settings, exact=False, max_rows=60)
+    exact_tau = theory.connectivity_factor(T, **settings).value
+    tau = theory.connectivity_factor(T, **settings, exact=False, max_rows=60)
     assert tau.value <= exact_tau * (1 + 1e-9) <= (tau.value + tau.error) * (1 + 1e-6)
-    every_row = gadc.connectivity_factor(T, **settings, exact=False, max_rows=300)
+    every_row = theory.connectivity_factor(T, **settings, exact=False, max_rows=300)
     assert every_row.value == pytest.approx(exact_tau)
     assert every_row.error == 0.0
 
@@ -72,22 +73,22 @@ def test_estimates_agree_with_exact_values_within_their_error_bars(variant: str)
 def _aggregated_noise(T, n: int, d: int, trials: int) -> torch.Tensor:
     """S Υ for standard normal Υ, shape (n, trials, d)."""
     noise = torch.randn(n, trials * d, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    return gadc.polynomial(T, noise, gadc.neumann(8.0, 12)).reshape(n, trials, d)
+    return gadc.polynomial(T, noise, series.neumann(8.0, 12)).reshape(n, trials, d)
 
 
 def test_entrywise_bound_and_mean_energy_against_simulation():
     n, d, trials = 200, 5, 300
     T = _plain(*random_graph(n, 500, 3).args[:2])
     out = _aggregated_noise(T, n, d, trials)
-    tau = gadc.connectivity_factor(T, lam=8.0, num_steps=12).value
+    tau = theory.connectivity_factor(T, lam=8.0, num_steps=12).value
     sizes = {"lam": 8.0, "num_steps": 12, "sigma": 1.0, "num_nodes": n, "num_features": d}
-    bound = gadc.entrywise_noise_bound(tau, **sizes)
+    bound = theory.entrywise_noise_bound(tau, **sizes)
     largest = out.square().amax((0, 2))
     assert (largest > bound).double().mean() <= 1 / d
     assert bound < 40 * largest.mean()  # a bound that says something
-    assert gadc.entrywise_noise_bound(tau, **sizes, failure=1e-6) > bound
-    gain = gadc.noise_gain(T, lam=8.0, num_steps=12).value
-    expected = gadc.expected_noise_energy(gain, sigma=1.0, num_nodes=n, num_features=d)
+    assert theory.entrywise_noise_bound(tau, **sizes, failure=1e-6) > bound
+    gain = theory.noise_gain(T, lam=8.0, num_steps=12).value
+    expected = theory.expected_noise_energy(gain, sigma=1.0, num_nodes=n, num_features=d)
     energies = out.square().sum((0, 2))
     assert float(energies.mean()) == pytest.approx(
         expected, abs=4 * float(energies.std()) / math.sqrt(trials)
@@ -98,8 +99,10 @@ def test_the_printed_frobenius_bound_fails():
     """Theorem 1 as printed promises failure in at most 1/d of all draws; it fails in every one."""
     n, d, trials = 200, 50, 40
     T = _plain(*random_graph(n, 3000, 3).args[:2])
-    tau = gadc.connectivity_factor(T, lam=8.0, num_steps=12).value
-    printed = gadc.printed_frobenius_bound(tau, lam=8.0, num_steps=12, sigma=1.0, num_nodes=n, num_features=d)
+    tau = theory.connectivity_factor(T, lam=8.0, num_steps=12).value
+    printed = theory.printed_frobenius_bound(
+        tau, lam=8.0, num_steps=12, sigma=1.0, num_nodes=n, num_features=d
+    )
     energies = _aggregated_noise(T, n, d, trials).square().sum((0, 2))
     assert (energies > printed).all()
 
@@ -107,6 +110,6 @@ def test_the_printed_frobenius_bound_fails():
 @pytest.mark.parametrize("failure", [0.0, -0.1, 1.5])
 def test_bad_failure_probability(failure: float):
     with pytest.raises(ValueError, match=r"failure must lie in \(0, 1\]"):
-        gadc.entrywise_noise_bound(
+        theory.entrywise_noise_bound(
             1.0, lam=1.0, num_steps=1, sigma=1.0, num_nodes=2, num_features=2, failure=failure
         )

@@ -7,7 +7,7 @@ from gadc.diffusion import _truncation
 from gadc.diffusion._truncation import compress, lowest_rank
 from tests.helpers.graphs import random_graph
 
-THETA = gadc.neumann(16.0, 12)
+THETA = gadc.series.neumann(16.0, 12)
 
 
 def _heavy_tailed(n: int = 300, d: int = 200):

@@ -56,7 +56,7 @@ def test_transitions_are_the_same_with_numba(variant: str, norm: str):
 def test_fused_series_equal_the_plain_ones(rtol: float | None):
     graph = random_graph(60, 150, 5)
     T = gadc.transition(graph.x, graph.edge_index, variant="II", eps=0.05)
-    theta = gadc.neumann(8.0, 40)
+    theta = gadc.series.neumann(8.0, 40)
     x = graph.x.T.contiguous().T  # not contiguous
     before = x.clone()
     expected = sum(w * torch.linalg.matrix_power(T.to_dense(), k) @ x for k, w in enumerate(theta))

@@ -72,7 +72,7 @@ def test_a_thin_factor_keeps_to_its_error():
     full = gadc.transition(x, graph.edge_index, variant="II")
     thin = thin_gram(full, x, 8, 1e-2)
     assert thin.left.shape[1] < 50
-    theta = gadc.neumann(8.0, 8)
+    theta = gadc.series.neumann(8.0, 8)
     exact = gadc.polynomial(full, x, theta)
     assert (gadc.polynomial(thin, x, theta) - exact).norm() < 1e-2 * exact.norm()
     # Even where no thin factor is good enough, a quarter of the rank is all a comparison pays for.
