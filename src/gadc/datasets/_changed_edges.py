@@ -4,6 +4,8 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.pairs import edge_keys, key_ends
+
 
 def changed_edges(data: Data) -> tuple[Tensor, Tensor]:
     """Undirected edges that an attack added and removed, each pair (u < v) once.
@@ -19,12 +21,12 @@ def changed_edges(data: Data) -> tuple[Tensor, Tensor]:
             "changed_edges: data must have clean_edge_index, as an attacked graph of `load` has."
         )
     n = int(data.num_nodes)
-    now, clean = (_codes(data[key], n) for key in ("edge_index", "clean_edge_index"))
+    now, clean = (_keys(data[name], n) for name in ("edge_index", "clean_edge_index"))
     added, removed = now[~torch.isin(now, clean)], clean[~torch.isin(clean, now)]
-    return torch.stack([added // n, added % n]), torch.stack([removed // n, removed % n])
+    return key_ends(added, n), key_ends(removed, n)
 
 
-def _codes(edge_index: Tensor, num_nodes: int) -> Tensor:
-    u, v = edge_index
-    codes: Tensor = torch.unique((u * num_nodes + v)[u < v])
-    return codes
+def _keys(edge_index: Tensor, num_nodes: int) -> Tensor:
+    upper = edge_index[0] < edge_index[1]
+    keys: Tensor = torch.unique(edge_keys(edge_index, num_nodes)[upper])
+    return keys

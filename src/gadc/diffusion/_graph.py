@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from gadc._base.memo import remembered
+from gadc._base.pairs import edge_keys
 from gadc._base.validation import check_choice, check_edge_index, check_edge_weight
 from gadc.operators import LinearOperator
 from gadc.operators._backend import uses_numba
@@ -104,9 +105,10 @@ def _layout(edge_index: Tensor, num_nodes: int, directed: bool, listed_loops: bo
     if not listed_loops and bool((source == target).any()):
         proper = source != target
         source, target = source[proper], target[proper]
-    listed = source * num_nodes + target
-    mirrored = listed[:0] if directed else target * num_nodes + source
-    diagonal = torch.arange(num_nodes, device=listed.device) * (num_nodes + 1)
+    listed = edge_keys((source, target), num_nodes)
+    mirrored = listed[:0] if directed else edge_keys((target, source), num_nodes)
+    nodes = torch.arange(num_nodes, device=listed.device)
+    diagonal = edge_keys((nodes, nodes), num_nodes)
     keys, place = torch.unique(torch.cat([listed, mirrored, diagonal]), return_inverse=True)
     pattern = SparsePattern.from_keys(keys, num_nodes, num_nodes, symmetric=not directed)
     place = place[: len(listed)].clone()  # a slice would keep the whole

@@ -52,8 +52,9 @@ class LowRank:
         n = low.shape[0]
         degree = 1 + low @ torch.ones(n, dtype=low.dtype, device=low.device)
         scale = degree.clamp(min=MIN_DEGREE).rsqrt()
-        diagonal = torch.arange(n, device=low.device) * (n + 1)
-        loops = LinearOperator(SparsePattern.from_keys(diagonal, n, n), scale.square(), symmetric=True)
+        nodes = torch.arange(n, device=low.device)
+        diagonal = SparsePattern.from_entries(nodes, nodes, n, n)
+        loops = LinearOperator(diagonal, scale.square(), symmetric=True)
         left, right = (scale.unsqueeze(1) * part for part in (low.left, low.right) if part is not None)
         return loops.add_low_rank(left, right, symmetric=True)
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from gadc._base.memo import remembered
+from gadc._base.pairs import edge_keys, reversed_keys
 from gadc.operators import LinearOperator
 from gadc.operators._pattern import SparsePattern
 
@@ -25,15 +26,15 @@ def nearest(x: Tensor, count: int) -> LinearOperator:
     norms = x.norm(dim=1, keepdim=True)
     directions = x / torch.where(norms > 0, norms, 1.0)
     count = min(count, n - 1)
-    diagonal = torch.arange(n, device=x.device) * (n + 1)
-    keys = [diagonal]
+    nodes = torch.arange(n, device=x.device)
+    keys = [edge_keys((nodes, nodes), n)]
     for start in range(0, n if count > 0 else 0, _BLOCK):
         rows = torch.arange(start, min(start + _BLOCK, n), device=x.device)
         cosines = directions[rows] @ directions.T
         cosines[rows - start, rows] = -torch.inf
         top = cosines.topk(count, dim=1)
-        near = (rows.unsqueeze(1) * n + top.indices)[top.values > 0]
-        keys += [near, near % n * n + near // n]
+        near = edge_keys((rows.unsqueeze(1), top.indices), n)[top.values > 0]
+        keys += [near, reversed_keys(near, n)]
     distinct = torch.unique(torch.cat(keys))
     pattern = SparsePattern.from_keys(distinct, n, n, symmetric=True)
     values = torch.ones(pattern.nnz, dtype=x.dtype, device=x.device)
@@ -43,18 +44,9 @@ def nearest(x: Tensor, count: int) -> LinearOperator:
 def merged(graph: LinearOperator, other: LinearOperator, weight: float) -> LinearOperator:
     """The sum graph + weight · other; where their patterns are remembered, so is that of the sum."""
     pattern, first, second = remembered(
-        "merged", (graph.pattern, other.pattern), lambda: _union(graph.pattern, other.pattern)
+        "merged", (graph.pattern, other.pattern), lambda: graph.pattern.union(other.pattern)
     )
     values = torch.zeros(pattern.nnz, dtype=graph.dtype, device=graph.device)
     values = values.index_add(0, first, graph.values).index_add(0, second, weight * other.values)
     symmetric = graph.symmetric and other.symmetric
     return replace(graph, pattern=pattern, values=values, symmetric=symmetric, bounds=None)
-
-
-def _union(a: SparsePattern, b: SparsePattern) -> tuple[SparsePattern, Tensor, Tensor]:
-    """The entries of both patterns, and where those of either are among them."""
-    n = a.num_cols
-    keys = torch.cat([one.rows.long() * n + one.cols for one in (a, b)])
-    distinct, place = torch.unique(keys, return_inverse=True)
-    pattern = SparsePattern.from_keys(distinct, a.num_rows, n, symmetric=a.symmetric and b.symmetric)
-    return pattern, place[: a.nnz], place[a.nnz :]

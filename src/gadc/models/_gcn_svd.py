@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.pairs import find_sorted
 from gadc.diffusion._graph import adjacency
 from gadc.diffusion._low_rank import MIN_DEGREE, LowRank
 from gadc.models._gcn import GCN
@@ -97,9 +98,7 @@ def relaxation(low: LinearOperator, clean: LinearOperator, graph: LinearOperator
 
 def _change(graph: LinearOperator, clean: LinearOperator) -> LinearOperator:
     """A' - A; cheap where A' lists all edges of A, as relaxed graphs do."""
-    n = clean.shape[0]
-    listed, known = (one.pattern.rows.long() * n + one.pattern.cols.long() for one in (graph, clean))
-    place = torch.searchsorted(listed, known).clamp(max=len(listed) - 1)
-    if torch.equal(listed[place], known):
+    place, found = find_sorted(graph.pattern.keys, clean.pattern.keys)
+    if found.all():
         return replace(graph, values=graph.values.index_add(0, place, -clean.values))
     return graph - clean

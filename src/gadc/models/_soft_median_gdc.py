@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from gadc._base.pairs import edge_keys
 from gadc._base.validation import check_count, check_number
 from gadc.diffusion import Plain, polynomial, ppr
 from gadc.diffusion._graph import normalize
@@ -88,7 +89,7 @@ def pagerank(graph: LinearOperator, alpha: float, neighbors: int) -> LinearOpera
         with torch.no_grad():
             top = _rows(still, rows, theta).topk(min(neighbors, n), dim=1)
         cols, places = top.indices.sort(1)
-        keys.append((rows.unsqueeze(1) * n + cols).flatten())
+        keys.append(edge_keys((rows.unsqueeze(1), cols), n).flatten())
         values.append(top.values.gather(1, places).flatten())
         if torch.is_grad_enabled() and graph.requires_grad:
             # The series of one block at a time is kept for the gradient, and made again when it is needed.

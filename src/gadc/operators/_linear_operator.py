@@ -227,9 +227,6 @@ class LinearOperator:
 def _add_sparse(a: LinearOperator, b: LinearOperator) -> tuple[SparsePattern, Tensor]:
     if a.pattern is b.pattern:
         return a.pattern, a.values + b.values
-    n = a.shape[1]
-    keys = torch.cat([p.rows.long() * n + p.cols for p in (a.pattern, b.pattern)])
-    distinct, place = torch.unique(keys, return_inverse=True)
-    zeros = torch.zeros(len(distinct), dtype=a.dtype, device=a.device)
-    values = zeros.index_add(0, place, torch.cat([a.values, b.values]))
-    return SparsePattern.from_keys(distinct, a.shape[0], n), values
+    pattern, first, second = a.pattern.union(b.pattern)
+    zeros = torch.zeros(pattern.nnz, dtype=a.dtype, device=a.device)
+    return pattern, zeros.index_add(0, first, a.values).index_add(0, second, b.values)

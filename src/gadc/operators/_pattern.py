@@ -13,6 +13,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from gadc._base.pairs import edge_keys
+
 _INT32_MAX = 2**31 - 1
 
 
@@ -41,10 +43,14 @@ class SparsePattern:
         small = max(len(keys), num_rows, num_cols) <= _INT32_MAX
         dtype = torch.int32 if small else torch.int64
         rows = torch.div(keys, num_cols, rounding_mode="floor")
-        counts = torch.bincount(rows, minlength=num_rows)
         row_ptr = torch.zeros(num_rows + 1, dtype=dtype, device=keys.device)
-        row_ptr[1:] = counts.cumsum(0)
+        row_ptr[1:] = torch.bincount(rows, minlength=num_rows).cumsum(0)
         return cls(row_ptr, (keys - rows * num_cols).to(dtype), num_cols, symmetric)
+
+    @classmethod
+    def from_entries(cls, rows: Tensor, cols: Tensor, num_rows: int, num_cols: int) -> SparsePattern:
+        """Build from distinct entries that are sorted by row and then by column."""
+        return cls.from_keys(edge_keys((rows, cols), num_cols), num_rows, num_cols)
 
     @classmethod
     def empty(cls, num_rows: int, num_cols: int, device: torch.device | str | None = None) -> SparsePattern:
@@ -69,6 +75,11 @@ class SparsePattern:
             torch.arange(self.num_rows, dtype=self.cols.dtype, device=self.cols.device), lengths
         )
 
+    @property
+    def keys(self) -> Tensor:
+        """Sorted keys `row * num_cols + col` of the entries, see `gadc._base.pairs`."""
+        return edge_keys((self.rows, self.cols), self.num_cols)
+
     @cached_property
     def diagonal(self) -> Tensor:
         """Positions of the stored entries (i, i), in the order of i."""
@@ -80,8 +91,8 @@ class SparsePattern:
         order = torch.argsort(self.cols, stable=True)
         if self.symmetric:  # a new object, as a cycle would keep the memory of both
             return SparsePattern(self.row_ptr, self.cols, self.num_cols, symmetric=True), order
-        keys = self.cols[order].long() * self.num_rows + self.rows[order]
-        return SparsePattern.from_keys(keys, self.num_cols, self.num_rows), order
+        entries = self.cols[order], self.rows[order]
+        return SparsePattern.from_entries(*entries, self.num_cols, self.num_rows), order
 
     @cached_property
     def incidence(self) -> tuple[SparsePattern, Tensor]:
@@ -90,6 +101,13 @@ class SparsePattern:
         row_ptr = torch.arange(len(positions) + 1, dtype=self.cols.dtype, device=self.cols.device) * 2
         ends = torch.stack([self.rows[positions], self.cols[positions]], 1)
         return SparsePattern(row_ptr, ends.flatten(), self.num_cols), positions
+
+    def union(self, other: SparsePattern) -> tuple[SparsePattern, Tensor, Tensor]:
+        """Return the entries of both patterns, and the places of the entries of either among them."""
+        keys, place = torch.unique(torch.cat([self.keys, other.keys]), return_inverse=True)
+        symmetric = self.symmetric and other.symmetric
+        pattern = SparsePattern.from_keys(keys, self.num_rows, self.num_cols, symmetric=symmetric)
+        return pattern, place[: self.nnz], place[self.nnz :]
 
     def to(self, device: torch.device | str) -> SparsePattern:
         """The same pattern on another device."""

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.pairs import is_listed
 from gadc.datasets import changed_edges
 from gadc.models._training.loop import Trained
 from gadc.report._run_plots import CosineHistogram, FeatureMap, Floats, TrainingCurve
@@ -102,8 +103,7 @@ def _known_false(data: Data, pairs: Tensor) -> Tensor | None:
     """Which of the pairs someone added, if that is known."""
     if "clean_edge_index" not in data:
         return None
-    added, n = changed_edges(data)[0], int(data.num_nodes)
-    false = torch.isin(pairs[0] * n + pairs[1], added[0] * n + added[1])
+    false = is_listed(pairs, changed_edges(data)[0], int(data.num_nodes))
     return false if false.any() else None
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from gadc._base.pairs import edge_keys, edge_list, key_ends, undirected_keys
+
 Array = NDArray[Any]
 _PARTS = ("data", "indices", "indptr")
 
@@ -63,17 +65,10 @@ class RawGraph:
 
 def distinct(edges: Array, num_nodes: int) -> Array:
     """Each listed pair once, sorted; directions and self-loops stay."""
-    return _pairs(np.unique(edges[0].astype(np.int64) * num_nodes + edges[1]), num_nodes)
+    return key_ends(np.unique(edge_keys(edges, num_nodes)), num_nodes)
 
 
 def undirected(edges: Array, num_nodes: int) -> Array:
     """Both directions of each pair once, sorted, without self-loops."""
-    u, v = edges[:, edges[0] != edges[1]].astype(np.int64)
-    upper = np.unique(np.minimum(u, v) * num_nodes + np.maximum(u, v))
-    codes = np.concatenate([upper, upper % num_nodes * num_nodes + upper // num_nodes])
-    codes.sort()
-    return _pairs(codes, num_nodes)
-
-
-def _pairs(codes: Array, num_nodes: int) -> Array:
-    return np.stack([codes // num_nodes, codes % num_nodes])
+    proper = edges[:, edges[0] != edges[1]]
+    return edge_list(np.unique(undirected_keys(proper, num_nodes)), num_nodes)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.pairs import edge_list
+
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 
@@ -64,30 +66,6 @@ def class_sizes(num_nodes: int, proportions: Sequence[float]) -> IntArray:
     return sizes
 
 
-def undirected_keys(u: IntArray, v: IntArray, num_nodes: int) -> IntArray:
-    """Keys of the edges {u, v}, which must not be self-loops."""
-    keys: IntArray = np.minimum(u, v)
-    keys *= num_nodes
-    keys += np.maximum(u, v)
-    return keys
-
-
-def edge_index_of(keys: IntArray, num_nodes: int) -> Tensor:
-    """Both directions of the distinct undirected edges `keys`, sorted by row and then by column."""
-    num_edges = len(keys)
-    both = np.empty(2 * num_edges, dtype=np.int64)
-    both[:num_edges] = keys
-    row, col = np.divmod(keys, num_nodes)
-    both[num_edges:] = col
-    both[num_edges:] *= num_nodes
-    both[num_edges:] += row
-    del row, col  # a gigabyte at the size of ogbn-products
-    both.sort()
-    edge_index = np.empty((2, 2 * num_edges), dtype=np.int64)
-    np.divmod(both, num_nodes, out=(edge_index[0], edge_index[1]))
-    return torch.from_numpy(edge_index)
-
-
 def contextual_data(
     owner: str,
     keys: IntArray,
@@ -104,7 +82,7 @@ def contextual_data(
     features = _features(owner, labels, num_classes, num_features, signal, rng)
     return Data(
         x=torch.from_numpy(features),
-        edge_index=edge_index_of(keys, len(labels)),
+        edge_index=torch.from_numpy(edge_list(keys, len(labels))),
         y=torch.from_numpy(labels),
         **masks,
     )

@@ -16,6 +16,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 from torch_geometric.data import Data
 
+from gadc._base.pairs import undirected_keys
 from gadc.datasets.synthetic._block_model import (
     IntArray,
     check_density,
@@ -23,7 +24,6 @@ from gadc.datasets.synthetic._block_model import (
     class_sizes,
     contextual_data,
     count_pairs,
-    undirected_keys,
 )
 
 
@@ -100,7 +100,7 @@ def _edges(
         else:
             ranks = _distinct(int(sizes[a] * sizes[b]), p_across, rng)
             first, second = np.divmod(ranks, sizes[b])
-        keys.append(undirected_keys(members[a][first], members[b][second], len(labels)))
+        keys.append(undirected_keys((members[a][first], members[b][second]), len(labels)))
     return np.concatenate(keys)
 
 

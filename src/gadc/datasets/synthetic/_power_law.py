@@ -20,6 +20,7 @@ import numpy as np
 from scipy.optimize import brentq
 from torch_geometric.data import Data
 
+from gadc._base.pairs import undirected_keys
 from gadc.datasets.synthetic._block_model import (
     FloatArray,
     IntArray,
@@ -27,7 +28,6 @@ from gadc.datasets.synthetic._block_model import (
     check_knobs,
     class_sizes,
     contextual_data,
-    undirected_keys,
 )
 
 _MAX_ROUNDS = 500  # a round redraws what was rejected, so the missing part shrinks geometrically
@@ -127,7 +127,8 @@ class _EdgeSampler:
         partners = [self._shuffled(nodes, int(mine.sum()), weights) for nodes, weights, mine in parts]
         u, v = np.repeat(self.nodes, ends), np.concatenate(partners)
         proper = u != v
-        return undirected_keys(u[proper], v[proper], len(self.nodes))
+        keys: IntArray = undirected_keys((u[proper], v[proper]), len(self.nodes))
+        return keys
 
     def across(self, count: int) -> IntArray:
         """At most `count` edges across classes: two ends among all nodes, kept where the classes differ."""
@@ -136,7 +137,9 @@ class _EdgeSampler:
         v = self._shuffled(places, count, self.weights)
         classes = self._classes()
         proper = classes[u] != classes[v]
-        return undirected_keys(self.nodes[u[proper]], self.nodes[v[proper]], len(self.nodes))
+        ends = self.nodes[u[proper]], self.nodes[v[proper]]
+        keys: IntArray = undirected_keys(ends, len(self.nodes))
+        return keys
 
     def _classes(self) -> IntArray:
         return np.repeat(np.arange(len(self.sizes)), self.sizes)

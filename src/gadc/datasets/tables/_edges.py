@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
+from gadc._base.pairs import edge_keys, key_ends, undirected_keys
+
 Integers: TypeAlias = NDArray[np.integer[Any]]
 Keys: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -57,12 +59,10 @@ def clean_edges(
         weight = None if weight is None else weight[proper]
     loops = rows - len(source)
     if directed:
-        keys, weight = _merge(*_sorted(source.astype(np.int64) * num_nodes + target, weight))
+        keys, weight = _merge(*_sorted(edge_keys((source, target), num_nodes), weight))
         listed, (edge_index, edge_weight) = len(keys), _as_listed(keys, weight, num_nodes)
     else:
-        keys = np.minimum(source, target).astype(np.int64)
-        keys *= num_nodes
-        keys += np.maximum(source, target)
+        keys = undirected_keys((source, target), num_nodes)
         keys *= 2
         keys += source > target  # the last bit tells the two directions of an edge apart
         keys, weight = _merge(*_sorted(keys, weight))
@@ -108,7 +108,7 @@ def _merge(keys: Keys, weight: Floats | None, *, mean: bool = False) -> tuple[Ke
 
 
 def _as_listed(keys: Keys, weight: Floats | None, num_nodes: int) -> tuple[Tensor, Tensor | None]:
-    edge_index = torch.from_numpy(np.stack(np.divmod(keys, num_nodes)))
+    edge_index = torch.from_numpy(key_ends(keys, num_nodes))
     return edge_index, None if weight is None else torch.from_numpy(weight.astype(np.float32))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gadc._base.pairs import edge_keys
 from gadc.models._fast.sparse_features import SparseFeatures
 from gadc.operators import LinearOperator
 from gadc.operators._pattern import SparsePattern
@@ -54,7 +55,7 @@ def _among(nodes: Tensor, graph: LinearOperator) -> LinearOperator:
     rows, cols = graph.pattern.rows.long(), graph.pattern.cols.long()
     kept = nodes[rows] & nodes[cols]
     place, count = nodes.cumsum(0) - 1, int(nodes.sum())
-    keys = place[rows[kept]] * count + place[cols[kept]]
+    keys = edge_keys((place[rows[kept]], place[cols[kept]]), count)
     pattern = SparsePattern.from_keys(keys, count, count, symmetric=graph.pattern.symmetric)
     return LinearOperator(pattern, graph.values[kept], symmetric=graph.symmetric)
 

@@ -36,7 +36,7 @@ class SparseFeatures:
     def of(cls, x: Tensor) -> SparseFeatures:
         """The entries of a dense matrix that are not zero."""
         rows, cols = torch.nonzero(x, as_tuple=True)
-        return cls(SparsePattern.from_keys(rows * x.shape[1] + cols, *x.shape), x[rows, cols])
+        return cls(SparsePattern.from_entries(rows, cols, *x.shape), x[rows, cols])
 
     def __len__(self) -> int:
         return self.pattern.num_rows
@@ -45,9 +45,9 @@ class SparseFeatures:
         """The rows of a mask."""
         rows = self.pattern.rows.long()
         kept = nodes[rows]
-        place, width = nodes.cumsum(0) - 1, self.pattern.num_cols
-        keys = place[rows[kept]] * width + self.pattern.cols[kept]
-        pattern = SparsePattern.from_keys(keys, int(nodes.sum()), width)
+        place = nodes.cumsum(0) - 1
+        entries = place[rows[kept]], self.pattern.cols[kept]
+        pattern = SparsePattern.from_entries(*entries, int(nodes.sum()), self.pattern.num_cols)
         return SparseFeatures(pattern, self.values[kept])
 
     def __matmul__(self, weight: Tensor) -> Tensor:

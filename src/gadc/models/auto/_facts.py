@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gadc._base.pairs import key_ends, undirected_keys
 from gadc.diffusion import transition
 
 _SAMPLE = 2048  # so many nodes, features or edges are enough for an estimate
@@ -130,8 +131,9 @@ def edge_contrast(x: Tensor, edge_index: Tensor, seed: int) -> float:
 def _undirected(edge_index: Tensor) -> Tensor:
     """Each pair of neighbours once."""
     proper = edge_index[:, edge_index[0] != edge_index[1]]
-    pairs: Tensor = torch.unique(proper.sort(0).values, dim=1)
-    return pairs
+    n = int(proper.max()) + 1 if proper.numel() else 1
+    keys: Tensor = torch.unique(undirected_keys(proper, n))
+    return key_ends(keys, n)
 
 
 def _same_class(pairs: Tensor, labels: Tensor | None) -> Tensor:

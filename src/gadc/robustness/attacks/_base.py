@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.pairs import decode_pairs, encode_pairs
+from gadc._base.pairs import decode_pairs, encode_pairs, pair_numbers
 from gadc._base.validation import check_choice, check_number
 
 Scores: TypeAlias = Callable[[Tensor, Tensor, Tensor | None], Tensor]
@@ -65,7 +65,7 @@ class Flips:
 
     def __post_init__(self) -> None:
         u, v = self.pairs
-        numbers = v * (v - 1) // 2 + u
+        numbers = pair_numbers(u, v)
         if not bool((u < v).all()) or len(torch.unique(numbers)) != len(numbers):
             raise ValueError("Flips: every pair must have u < v and occur once.")
 
@@ -75,8 +75,7 @@ class Flips:
     def apply(self, data: Data) -> Data:
         """A copy of the graph with these pairs flipped; new edges weigh 1, the clean edges stay beside it."""
         numbers, weight = encode_pairs(data.edge_index, data.edge_weight)
-        u, v = self.pairs
-        flipped = v * (v - 1) // 2 + u
+        flipped = pair_numbers(*self.pairs)
         kept = ~torch.isin(numbers, flipped)
         added = flipped[~torch.isin(flipped, numbers)]
         numbers = torch.cat([numbers[kept], added])

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.pairs import distinct_numbers, encode_pairs, pair_ends, pair_numbers
+from gadc._base.pairs import distinct_numbers, encode_pairs, non_edge_numbers, pair_ends, pair_numbers
 from gadc.robustness.attacks._base import Rules
 
 BLOCK_SIZE = 4_500_000  # all pairs of 3000 nodes
@@ -52,9 +52,8 @@ class PairSpace:
         """The pairs (2, k) of these numbers."""
         if self.mode == "remove":
             ranks = self.edges[ranks]
-        elif self.mode == "add":  # non-edge r has number r plus the edges before it, as in `sample_non_edges`
-            shift = torch.arange(len(self.edges))
-            ranks = ranks + torch.searchsorted(self.edges - shift, ranks, right=True)
+        elif self.mode == "add":
+            ranks = non_edge_numbers(self.edges, ranks)
         return self.free[pair_ends(ranks)]
 
     def draw(self, count: int, generator: torch.Generator) -> Tensor:

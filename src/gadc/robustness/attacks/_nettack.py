@@ -150,5 +150,5 @@ def _pairs_at(sources: Tensor, num_nodes: int, *, without: int | None) -> Tensor
     others = torch.arange(num_nodes)
     others = others if without is None else others[others != without]
     first, second = torch.cartesian_prod(sources, others).T
-    numbers = pair_numbers(torch.minimum(first, second), torch.maximum(first, second))
+    numbers = pair_numbers(first, second)
     return pair_ends(torch.unique(numbers[first != second]))

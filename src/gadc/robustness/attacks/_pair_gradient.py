@@ -15,7 +15,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from gadc._base.pairs import decode_pairs
+from gadc._base.pairs import decode_pairs, edge_keys
 from gadc.diffusion._graph import add_self_loops, adjacency, normalize
 from gadc.operators import LinearOperator
 from gadc.operators._pattern import SparsePattern
@@ -94,7 +94,7 @@ def _columns(graph: LinearOperator, chosen: Tensor) -> LinearOperator:
     place = torch.full((n,), -1, dtype=torch.int64).index_copy_(0, chosen, torch.arange(len(chosen)))
     column = place[graph.pattern.cols.long()]
     kept = column >= 0
-    keys, order = torch.sort(graph.pattern.rows[kept].long() * width + column[kept])
+    keys, order = torch.sort(edge_keys((graph.pattern.rows[kept], column[kept]), width))
     return LinearOperator(SparsePattern.from_keys(keys, n, width), graph.values[kept][order])
 
 

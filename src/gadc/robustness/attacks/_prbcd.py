@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from gadc._base.pairs import encode_pairs, pair_ends, pair_numbers
+from gadc._base.pairs import encode_pairs, find_sorted, pair_ends, pair_numbers
 from gadc._base.validation import check_count, check_number
 from gadc.robustness.attacks._base import Attack, Flips, Problem, Scores
 from gadc.robustness.attacks._budget import best_within
@@ -128,10 +128,8 @@ class _Module(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor) -> Tensor:
         if self.weight is not None:
-            low, high = edge_index.min(0).values, edge_index.max(0).values
-            numbers = pair_numbers(low, high)
-            place = torch.searchsorted(self.numbers, numbers).clamp(max=len(self.numbers) - 1)
-            scale = torch.where(self.numbers[place] == numbers, self.weight[place], 1.0)
+            place, found = find_sorted(self.numbers, pair_numbers(*edge_index))
+            scale = torch.where(found, self.weight[place], 1.0)
             edge_weight = edge_weight * scale
         return self.scores(x, edge_index, edge_weight)
 
@@ -170,5 +168,5 @@ def _masked(loss: Loss) -> Any:
 
 def _odd(pairs: Tensor) -> Tensor:
     """Pairs that occur an odd number of times: flipping one twice undoes it."""
-    numbers, counts = torch.unique(pair_numbers(*pairs.sort(0).values), return_counts=True)
+    numbers, counts = torch.unique(pair_numbers(*pairs), return_counts=True)
     return pair_ends(numbers[counts % 2 == 1])

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.pairs import encode_pairs, pair_ends, pair_numbers
+from gadc._base.pairs import encode_pairs, find_sorted, pair_ends, pair_numbers
 from gadc._base.validation import check_finite
 from gadc.robustness.attacks._base import Flips, Problem, Rules, Scores
 from gadc.robustness.attacks._candidates import candidate_pairs
@@ -49,8 +49,7 @@ class Relaxed:
         weight = weight.to(data.x.dtype)
         candidates = pair_numbers(*pairs)
         other = ~torch.isin(numbers, candidates)
-        place = torch.searchsorted(numbers, candidates)
-        present = torch.cat([numbers, numbers.new_full((1,), -1)])[place] == candidates
+        place, present = find_sorted(numbers, candidates)
         before = weight.new_zeros(len(candidates))
         before[present] = weight[place[present]]
         listed = torch.cat([pairs, pair_ends(numbers[other])], 1)

@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from gadc._base.memo import remembering
+from gadc._base.pairs import edge_keys, find_sorted
 from gadc._base.validation import check_features
 from gadc.diffusion import neumann, normalize_rows, polynomial, transition
 from gadc.diffusion._graph import adjacency
@@ -124,8 +125,8 @@ class _Reader:
 
     @cached_property
     def keys(self) -> Tensor:
-        """Numbers of the entries of A, sorted."""
-        return self.edges[0] * len(self.rows) + self.edges[1]
+        """Keys of the entries of A, sorted."""
+        return edge_keys(self.edges, len(self.rows))
 
     def effect(self, ends: Tensor) -> Tensor:
         """Change at both ends of an edge."""
@@ -143,9 +144,8 @@ class _Reader:
 
     def _places(self, ends: Tensor) -> Tensor:
         """Entries of the edge in both directions, or in the one direction that a directed graph has."""
-        wanted = ends * len(self.rows) + ends.flip(0)
-        place = torch.searchsorted(self.keys, wanted).clamp(max=max(len(self.keys) - 1, 0))
-        place = place[self.keys[place] == wanted] if len(self.keys) else place[:0]
+        place, found = find_sorted(self.keys, edge_keys((ends, ends.flip(0)), len(self.rows)))
+        place = place[found]
         if len(place) == 0:
             raise ValueError(f"edge_effects: pairs must be edges of the graph, got {ends.tolist()}.")
         return place

@@ -26,6 +26,7 @@ from scipy.stats import rankdata
 from sklearn.metrics import average_precision_score, roc_auc_score
 from torch import Tensor
 
+from gadc._base.pairs import edge_keys
 from gadc._base.validation import check_choice, check_features
 from gadc.diffusion import diffuse
 from gadc.diffusion._graph import adjacency
@@ -60,7 +61,7 @@ class EdgeView:
         rows, cols = self.graph.pattern.rows.long(), self.graph.pattern.cols.long()
         upper = (rows < cols) & (self.graph.values > 0)
         n = self.graph.shape[0]
-        return SparsePattern.from_keys(rows[upper] * n + cols[upper], n, n)
+        return SparsePattern.from_entries(rows[upper], cols[upper], n, n)
 
     @property
     def pairs(self) -> Tensor:
@@ -186,8 +187,8 @@ def _common(view: EdgeView) -> Tensor:
     for start in range(0, n, _SLAB):
         rows = slice(start, start + _SLAB)
         paths = (a[rows] @ a).multiply(upper[rows]).tocoo()
-        keys = (paths.row.astype(np.int64) + start) * n + paths.col
-        counts[np.searchsorted(u * n + v, keys)] = paths.data
+        keys = edge_keys((paths.row.astype(np.int64) + start, paths.col), n)
+        counts[np.searchsorted(edge_keys((u, v), n), keys)] = paths.data
     return torch.from_numpy(1 / (1 + counts))
 
 

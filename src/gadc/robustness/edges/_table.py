@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.pairs import pair_numbers
+from gadc._base.pairs import find_sorted, pair_numbers
 from gadc._base.validation import check_count
 from gadc.datasets import changed_edges
 from gadc.diffusion._graph import adjacency
@@ -117,9 +117,7 @@ def suspicious_edges(
 def _weights(data: Data, view: EdgeView) -> Tensor:
     """Weight of each pair of the view in A."""
     graph = adjacency(data.edge_index, data.get("edge_weight"), len(view.x), dtype=view.x.dtype)
-    n, pattern = len(view.x), graph.pattern
-    place = torch.searchsorted(pattern.rows.long() * n + pattern.cols, view.pairs[0] * n + view.pairs[1])
-    return graph.values[place]
+    return graph.values[find_sorted(graph.pattern.keys, view.pattern.keys)[0]]
 
 
 def _effects(data: Data, model: GADCClassifier, pairs: Tensor, count: int) -> dict[str, pl.Series]:

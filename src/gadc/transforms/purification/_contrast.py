@@ -136,6 +136,5 @@ def _compressed(x: Tensor) -> Tensor | LinearOperator:
     occupied = x != 0
     if float(occupied.float().mean()) > _SPARSE:
         return x
-    n, d = x.shape
     rows, cols = occupied.nonzero(as_tuple=True)
-    return LinearOperator(SparsePattern.from_keys(rows * d + cols, n, d), x[rows, cols])
+    return LinearOperator(SparsePattern.from_entries(rows, cols, *x.shape), x[rows, cols])

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.pairs import edge_keys
 from gadc._base.validation import check_edge_index, check_features
 from gadc.diffusion._graph import adjacency
 from gadc.operators._pattern import SparsePattern
@@ -40,9 +41,8 @@ def both_directions(
 
 def edge_products(left: Tensor, right: Tensor, edge_index: Tensor) -> Tensor:
     """Compute left_i · right_j for each listed edge (i, j) without a copy of the rows per edge."""
-    source, target = edge_index
     n = len(left)
-    keys, place = torch.unique(source * n + target, return_inverse=True)
+    keys, place = torch.unique(edge_keys(edge_index, n), return_inverse=True)
     return sddmm(SparsePattern.from_keys(keys, n, n), left, right)[place]
 
 

@@ -20,6 +20,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
+from gadc._base.pairs import pair_ends, pair_numbers
 from gadc._base.validation import check_count, check_number
 from gadc.diffusion import Plain
 from gadc.diffusion._low_rank import leading_eigenpairs
@@ -101,5 +102,5 @@ def nearest_pairs(points: Tensor, count: int) -> Tensor:
     search = NearestNeighbors(n_neighbors=count, algorithm="brute").fit(points.cpu().numpy())
     found = torch.from_numpy(search.kneighbors(return_distance=False)).flatten()
     nodes = torch.arange(n).repeat_interleave(count)
-    keys = torch.unique(torch.maximum(nodes, found) * n + torch.minimum(nodes, found))
-    return torch.stack([keys // n, keys % n]).to(points.device)
+    pairs = pair_ends(torch.unique(pair_numbers(nodes, found)))
+    return pairs.flip(0).to(points.device)

@@ -23,7 +23,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
-from gadc._base.pairs import distinct_numbers
+from gadc._base.pairs import distinct_numbers, is_listed
 from gadc._base.validation import check_count, check_number
 from gadc.diffusion._graph import add_self_loops, adjacency, normalize
 from gadc.operators import LinearOperator
@@ -130,8 +130,7 @@ class Stable(BaseTransform):  # type: ignore[misc]
         edge_index, weight = edge_index[:, keep], weight[keep]
         degree = torch.bincount(edge_index[0, weight.detach() > 0], minlength=len(x))
         added = similar_nodes(fixed, degree > 1, self.neighbors)
-        n = len(x)
-        other = ~torch.isin(edge_index[0] * n + edge_index[1], added[0] * n + added[1])
+        other = ~is_listed(edge_index, added, len(x))
         refined = copy.copy(data)
         refined.x = embeddings
         refined.edge_index = torch.cat([edge_index[:, other], added], 1)
@@ -151,8 +150,8 @@ class Stable(BaseTransform):  # type: ignore[misc]
         views = []
         for _ in range(2):
             drawn = upper[distinct_numbers(int(self.restored * len(upper)), len(upper), generator)]
-            keys = torch.cat([source[drawn] * n + target[drawn], target[drawn] * n + source[drawn]])
-            views.append(torch.isin(source * n + target, keys))
+            pairs = edge_index[:, drawn]
+            views.append(is_listed(edge_index, torch.cat([pairs, pairs.flip(0)], 1), n))
         return views
 
     def _normalized(
