@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
+from torch_geometric.data import Data
 
 from tests.helpers import dense
 
@@ -59,3 +60,9 @@ def random_graph(n: int, num_edges: int, d: int, *, seed: int = 0, weighted: boo
     x = torch.randn(n, d, generator=generator, dtype=torch.float64)
     weight = torch.rand(num_edges, generator=generator, dtype=torch.float64) + 0.1 if weighted else None
     return Graph(x, chosen, weight)
+
+
+def pyg_graph(weighted: bool = True) -> Data:
+    """A random graph of 12 nodes and 4 features for PyTorch Geometric."""
+    graph = random_graph(12, 20, 4, weighted=weighted)
+    return Data(x=graph.x, edge_index=graph.edge_index, edge_weight=graph.edge_weight)

@@ -25,6 +25,7 @@ def neumann(lam: float, num_steps: int) -> list[float]:
         num_steps: Number of steps K >= 0 of the diffusion.
 
     Examples:
+        >>> from gadc.series import neumann
         >>> neumann(1.0, 3)
         [0.5, 0.25, 0.125, 0.0625]
     """
@@ -41,6 +42,7 @@ def ppr(alpha: float, num_steps: int) -> list[float]:
         num_steps: Number of steps K >= 0 of the diffusion.
 
     Examples:
+        >>> from gadc.series import ppr
         >>> ppr(0.5, 2)
         [0.5, 0.25, 0.125]
     """
@@ -58,6 +60,7 @@ def appnp(alpha: float, num_steps: int) -> list[float]:
         num_steps: Number of iterations K >= 0.
 
     Examples:
+        >>> from gadc.series import appnp
         >>> appnp(0.5, 2)
         [0.5, 0.25, 0.25]
     """
@@ -75,6 +78,7 @@ def sgc(num_steps: int) -> list[float]:
         num_steps: Number of steps K >= 0 of the diffusion.
 
     Examples:
+        >>> from gadc.series import sgc
         >>> sgc(2)
         [0.0, 0.0, 1.0]
     """
@@ -89,6 +93,7 @@ def ssgc(alpha: float, num_steps: int) -> list[float]:
         num_steps: Number of steps K >= 1 of the diffusion.
 
     Examples:
+        >>> from gadc.series import ssgc
         >>> ssgc(0.5, 2)
         [0.5, 0.25, 0.25]
     """
@@ -105,6 +110,7 @@ def heat(time: float, num_steps: int) -> list[float]:
         num_steps: Number of steps K >= 0 of the diffusion.
 
     Examples:
+        >>> from gadc.series import heat
         >>> heat(0.0, 2)
         [1.0, 0.0, 0.0]
     """

@@ -35,9 +35,9 @@ class EdgeGram(Plain):
         >>> import torch
         >>> from gadc.diffusion import EdgeGram
         >>> x, edges = torch.tensor([[1.0], [1.0]]), torch.tensor([[0], [1]])
-        >>> EdgeGram(eps=1.0)(x, edges).to_dense()  # ‖X Xᵀ‖_F = 2
-        tensor([[0.5000, 0.0000],
-                [0.0000, 0.5000]])
+        >>> EdgeGram(eps=0.5)(x, edges).to_dense()  # ‖X Xᵀ‖_F = 2
+        tensor([[0.5000, 0.2500],
+                [0.2500, 0.5000]])
     """
 
     eps: float = 1.0

@@ -48,6 +48,7 @@ def make_transition(
         directed: Take the edge list as it is instead of as undirected.
 
     Examples:
+        >>> from gadc.diffusion import make_transition
         >>> make_transition("IV", self_loops=1.0)
         CosineGraph(self_loops=1.0, directed=False, power=1.0)
     """

@@ -1,0 +1,106 @@
+"""The network: training, attacks through it, and what compilers make of it."""
+
+import warnings
+
+import pytest
+import torch
+from torch_geometric.utils import to_undirected
+
+from gadc.diffusion import VARIANTS
+from gadc.pyg import GADCNet
+from tests.helpers.graphs import pyg_graph
+
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", message=".*contrib.* contains experimental code")
+    from torch_geometric.contrib.nn import PRBCDAttack
+
+SHORT = {"lam": 0.3, "num_steps": 4, "eps": 0.5}
+
+
+def _training_losses(net, data, steps=30):
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+    labels = torch.arange(data.num_nodes) % 2
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(net(data.x, data.edge_index), labels)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def test_a_cache_changes_nothing_about_training():
+    data, shape = pyg_graph(), {"hidden": 8, "dropout": 0.0, "lam": 1.0}
+    cached, fresh = (GADCNet(4, 2, cached=kept, **shape).double() for kept in (True, False))
+    fresh.load_state_dict(cached.state_dict())
+    losses = _training_losses(cached, data)
+    assert losses == pytest.approx(_training_losses(fresh, data))
+    assert losses[-1] < losses[0]
+
+
+def _communities():
+    """Two communities of 20 nodes whose features agree with them."""
+    generator = torch.Generator().manual_seed(0)
+    y = torch.arange(40) % 2
+    chance = torch.where(y[:, None] == y[None, :], 0.3, 0.02)
+    pairs = (torch.rand(40, 40, generator=generator) < chance).triu(1).nonzero().T
+    x = torch.randn(40, 6, generator=generator) + y[:, None]
+    return x, to_undirected(pairs, num_nodes=40), y
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_prbcd_attacks_the_network(variant, monkeypatch):
+    # PRBCDAttack writes its keyword arguments into a dict of the class.
+    monkeypatch.setattr(PRBCDAttack, "coeffs", dict(PRBCDAttack.coeffs))
+    x, edge_index, y = _communities()
+    torch.manual_seed(0)
+    net = GADCNet(6, 2, hidden=8, variant=variant, lam=4.0, num_steps=4, cached=True)
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.05)
+    for _ in range(40):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(net(x, edge_index), y).backward()
+        optimizer.step()
+    net.eval()
+    attack = PRBCDAttack(net, block_size=300, epochs=15, epochs_resampling=10, log=False, max_final_samples=5)
+    perturbed, flipped = attack.attack(x, edge_index, y, budget=10)
+    assert 0 < flipped.shape[1] <= 10
+
+    def margin(edges):  # what the attack lowers
+        probability = net(x, edges).detach().softmax(1).gather(1, y[:, None])
+        return (2 * probability - 1).mean().item()
+
+    random_flips = torch.stack([torch.arange(10), torch.arange(10) + 21])  # across the communities
+    random_edges = torch.cat([edge_index, random_flips, random_flips.flip(0)], 1)
+    assert margin(perturbed) < min(margin(edge_index), margin(random_edges))
+
+
+# torch itself looks at .grad of a tensor that is not a leaf while it compiles.
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
+def test_compile_leaves_the_layer_out_and_jit_refuses_it():
+    data = pyg_graph()
+    weight = data.edge_weight.requires_grad_()
+    net = GADCNet(4, 2, dropout=0.0, **SHORT).double()
+    compiled = torch.compile(net, backend="eager")
+    out, expected = (module(data.x, data.edge_index, weight) for module in (compiled, net))
+    torch.testing.assert_close(out, expected)
+    torch.testing.assert_close(*(torch.autograd.grad(y.square().sum(), weight) for y in (out, expected)))
+    torch._dynamo.reset()
+    with pytest.raises(torch._dynamo.exc.Unsupported, match=r"torch.compiler.disable"):
+        torch.compile(net, backend="eager", fullgraph=True)(data.x, data.edge_index)
+    torch._dynamo.reset()
+    with pytest.raises((RuntimeError, TypeError)):
+        torch.jit.script(net)
+
+
+def test_net_resets_and_names_its_weights():
+    net = GADCNet(4, 3, hidden=5)
+    assert sorted(net.state_dict()) == [
+        "conv.linear.bias",
+        "conv.linear.weight",
+        "head.layers.0.bias",
+        "head.layers.0.weight",
+    ]
+    before = net.head.layers[0].weight.clone()
+    net.reset_parameters()
+    assert not torch.equal(net.head.layers[0].weight, before)

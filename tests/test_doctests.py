@@ -1,0 +1,32 @@
+"""Every example in a docstring runs and prints what it says."""
+
+import doctest
+import importlib
+
+import pytest
+
+from tests.helpers.paths import ROOT
+
+SOURCE = ROOT / "src"
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def _module_name(path):
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+# By the text of the files, so that collecting the tests imports nothing.
+WITH_EXAMPLES = [path for path in sorted(SOURCE.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("name", [_module_name(path) for path in WITH_EXAMPLES])
+def test_examples_of_a_module_print_what_they_say(name: str, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    module = importlib.import_module(name)
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    report = []
+    for test in doctest.DocTestFinder().find(module):
+        runner.run(test, out=report.append)
+    assert runner.summarize(verbose=False).failed == 0, "\n".join(report)
+    assert runner.tries, "the module has examples that doctest does not find"
