@@ -24,7 +24,7 @@ Features = Annotated[
     str | None,
     _option("--features", help="Feature columns, separated by commas; all numeric ones if absent."),
 ]
-Categorical = Annotated[str, _option("--categorical", help="Text columns: error or onehot.")]
+Categorical = Annotated[str, _option("--categorical", help="Text columns: skip (default) or onehot.")]
 Missing = Annotated[str, _option("--missing", help="Empty feature cells: error, mean or zero.")]
 Unknown = Annotated[str, _option("--unknown", help="Edges to unknown nodes: error, drop or add.")]
 
@@ -42,7 +42,7 @@ class OwnGraph:
     node_id: NodeId = None
     label: Label = None
     features: Features = None
-    categorical: Categorical = "error"
+    categorical: Categorical = "skip"
     missing: Missing = "error"
     unknown: Unknown = "error"
 

@@ -1,4 +1,4 @@
-"""Malformed tables: only `TableError` comes out, and no row is lost without being counted."""
+"""Malformed tables: they raise nothing but `TableError`, and no row is lost without being counted."""
 
 import hypothesis.strategies as st
 import polars as pl
@@ -6,11 +6,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 
 from gadc.datasets import TableError, from_tables
-
-
-def adds_up(report):
-    return report.rows == report.self_loops + report.unknown + report.duplicates + report.edges
-
+from tests.helpers.tables import adds_up
 
 CELLS = st.one_of(
     st.text(max_size=4), st.integers(-3, 3).map(str), st.sampled_from(["", "nan", "1e400", '"', "a,b"])
@@ -27,7 +23,7 @@ TABLES = st.one_of(
 
 @given(TABLES, TABLES, st.sampled_from(["error", "drop", "add"]), st.sampled_from(["error", "mean", "zero"]))
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_bytes_give_a_graph_whose_counts_add_up_or_a_table_error(
+def test_any_files_give_a_graph_whose_counts_add_up_or_a_table_error(
     tmp_path, edges, nodes, unknown, missing
 ):
     paths = tmp_path / "e.csv", tmp_path / "n.csv"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -11,8 +11,17 @@ from gadc.datasets.tables._table import Table
 from gadc.datasets.tables._values import whole_numbers
 
 
-def attribute_table(name: str, columns: dict[str, list[str]], attributes: Sequence[dict[str, Any]]) -> Table:
-    """A table of ids and attributes; ids come first, and no attribute takes their name."""
+def attribute_table(
+    name: str, columns: Mapping[str, Sequence[str]], attributes: Sequence[Mapping[str, Any]]
+) -> Table:
+    """Build a table of ids and attributes.
+
+    Args:
+        name: Name of the table in messages.
+        columns: Column name -> ids. These columns come first; if an attribute has the name of such a column,
+            "_" is appended to the name of the column.
+        attributes: Attributes of each row, or nothing for all rows.
+    """
     names = list(dict.fromkeys(key for values in attributes for key in values))
     series = []
     for column, ids in columns.items():

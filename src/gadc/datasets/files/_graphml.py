@@ -11,6 +11,7 @@ from gadc.datasets.tables._table import Table
 
 
 def read_graphml(path: Path) -> tuple[Table, Table]:
+    """Read the edges and the nodes of a GraphML file, with their attributes, as two tables."""
     graph = nx.read_graphml(path)
     edges = list(graph.edges(data=True))
     ends = {"source": [edge[0] for edge in edges], "target": [edge[1] for edge in edges]}

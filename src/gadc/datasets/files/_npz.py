@@ -1,9 +1,10 @@
-"""Graphs as SciPy archives (.npz), as in the gnn-benchmark files (Shchur et al., 2018) and relatives.
+"""Graphs in NumPy archives (.npz), in the form of the gnn-benchmark files (Shchur et al., 2018) and similar.
 
-- `adj_data`, `adj_indices`, `adj_indptr`, `adj_shape`: adjacency in CSR form; or `adj`, dense; or what
-  `scipy.sparse.save_npz` writes.
-- `attr_data` and so on: features in CSR form; or `attr_matrix` or `features`, dense.
-- `labels`: class of each node, -1 = unlabelled.
+- `adj_data`, `adj_indices`, `adj_indptr`, `adj_shape`: adjacency in CSR form; or `adj`, dense; or the members
+  that `scipy.sparse.save_npz` writes.
+- `attr_data`, `attr_indices`, `attr_indptr`, `attr_shape`: features in CSR form; or `attr_matrix` or
+  `features`, dense.
+- `labels`: class of each node, -1 = unlabelled; or text.
 - `node_names`, `attr_names`, `class_names`: names, unless they are pickled objects.
 - `train_mask`, `val_mask`, `test_mask`: a split.
 """
@@ -32,7 +33,23 @@ _NAMES = {"node_ids": "node_names", "feature_names": "attr_names", "class_names"
 
 
 def write_npz(data: Data, path: str | os.PathLike[str]) -> None:
-    """Write a graph as an archive that `read_graph` gives back."""
+    """Write a graph as a NumPy archive that `read_graph` can read.
+
+    Args:
+        data: The graph. Edges and weights, features, labels, masks and names are written.
+        path: File with the suffix .npz; an existing file is replaced.
+
+    Examples:
+        >>> import os, tempfile
+        >>> from gadc.datasets import csbm, read_graph, write_npz
+        >>> data = csbm(50)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "graph.npz")
+        ...     write_npz(data, path)
+        ...     again = read_graph(path)
+        >>> bool((again.edge_index == data.edge_index).all())
+        True
+    """
     n = int(data.num_nodes)
     source, target = data.edge_index.cpu().numpy()
     order = np.lexsort((target, source))
@@ -53,7 +70,7 @@ def write_npz(data: Data, path: str | os.PathLike[str]) -> None:
 
 
 def read_npz(path: Path, *, directed: bool = False) -> Data:
-    """Read an archive; see the module for its members.
+    """Read an archive; the docstring of this module lists its members.
 
     Raises:
         TableError: A member is missing or does not fit the others.
@@ -62,65 +79,70 @@ def read_npz(path: Path, *, directed: bool = False) -> Data:
     with guarded(name), path.open("rb") as file:  # opened here: np.load leaves a broken archive open
         archive = np.load(file, allow_pickle=False)
         if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise TableError("is no NumPy archive.", file=name)
+            raise TableError("the file is not a NumPy archive.", file=name)
         with archive:
-            return _to_data(_Members(name, archive), directed)
+            return _to_data(_Archive(name, archive), directed)
 
 
-class _Members:
-    """The members of an archive, with errors that name them."""
+class _Archive:
+    """An archive whose members are checked; errors name the member."""
 
     def __init__(self, name: str, archive: Any) -> None:
-        self.name, self.archive, self.notes = name, archive, list[str]()
+        self.name, self.members, self.notes = name, archive, list[str]()
 
     def error(self, message: str, member: str) -> TableError:
+        """Return an error that names a member."""
         return TableError(message, file=self.name, column=member)
 
     def adjacency(self) -> sparse.coo_array:
-        if "adj_data" in self.archive:
+        """Read the adjacency matrix in any of its forms."""
+        if "adj_data" in self.members:
             adj: Any = self._csr("adj")
-        elif "adj" in self.archive:
-            adj = sparse.coo_array(self.archive["adj"])
-        elif "format" in self.archive:
+        elif "adj" in self.members:
+            adj = sparse.coo_array(self.members["adj"])
+        elif "format" in self.members:
             adj = sparse.load_npz(self.name)
         else:
-            raise TableError(f"holds no adjacency; its members are {sorted(self.archive)}.", file=self.name)
+            raise TableError(
+                f"the archive has no adjacency; its members are {sorted(self.members)}.", file=self.name
+            )
         if adj.ndim != 2 or adj.shape[0] != adj.shape[1] or not adj.shape[0]:
             raise self.error(f"must be a square matrix with at least one node, got shape {adj.shape}.", "adj")
         return sparse.coo_array(adj)
 
     def features(self) -> NDArray[np.float32] | None:
-        member = next((key for key in ("attr_data", "attr_matrix", "features") if key in self.archive), None)
+        """Read the features in any of their forms; None if there are none."""
+        member = next((key for key in ("attr_data", "attr_matrix", "features") if key in self.members), None)
         if member is None:
             return None
-        x = self._csr("attr").toarray() if member == "attr_data" else self.archive[member]
+        x = self._csr("attr").toarray() if member == "attr_data" else self.members[member]
         if x.ndim != 2:
             raise self.error(f"must be a matrix, got shape {x.shape}.", member)
         with np.errstate(over="ignore"):
             x = np.ascontiguousarray(x, dtype=np.float32)
         if not np.isfinite(x).all():
             row, column = np.argwhere(~np.isfinite(x))[0]
-            raise self.error(f"must be finite; entry ({row}, {column}) is not.", member)
+            raise self.error(f"must be finite, got {x[row, column]} in row {row}, column {column}.", member)
         return x
 
     def names(self, member: str) -> list[Any] | None:
-        """Names as a list, unless they are pickled: those are not opened."""
-        if member not in self.archive:
+        """Read names as a list; pickled names are not opened."""
+        if member not in self.members:
             return None
         try:
-            values: list[Any] = self.archive[member].tolist()
+            values: list[Any] = self.members[member].tolist()
         except ValueError:
-            self.notes.append(f"{member} are pickled objects and were not opened")
+            self.notes.append(f"the {member} are pickled objects and were not opened")
             return None
         return values
 
     def labels(self) -> tuple[NDArray[np.int64], list[Any] | None] | None:
-        """Codes, and the class names where the archive holds the labels themselves."""
-        if "labels" not in self.archive:
+        """Read codes and, if the labels are text, the class names; None if there are no labels."""
+        if "labels" not in self.members:
             return None
-        values = self.archive["labels"]
+        values = self.members["labels"]
         if values.ndim != 1:
-            raise self.error(f"must be one class a node, got shape {values.shape}.", "labels")
+            raise self.error(f"must hold one class per node, got shape {values.shape}.", "labels")
         if values.dtype.kind in "US":
             return encode(pl.Series(values.astype(str).tolist()))
         codes = values.astype(np.int64)
@@ -129,46 +151,49 @@ class _Members:
         return codes, None
 
     def _csr(self, prefix: str) -> sparse.csr_array:
+        """Read a matrix from its four CSR members."""
         missing = [
-            key for part in ("indices", "indptr", "shape") if (key := f"{prefix}_{part}") not in self.archive
+            key for part in ("indices", "indptr", "shape") if (key := f"{prefix}_{part}") not in self.members
         ]
         if missing:
-            raise self.error("is missing.", missing[0])
-        parts = tuple(self.archive[f"{prefix}_{part}"] for part in ("data", "indices", "indptr"))
-        matrix = sparse.csr_array(parts, shape=tuple(self.archive[f"{prefix}_shape"].tolist()))
+            raise self.error("the member is missing.", missing[0])
+        parts = tuple(self.members[f"{prefix}_{part}"] for part in ("data", "indices", "indptr"))
+        matrix = sparse.csr_array(parts, shape=tuple(self.members[f"{prefix}_shape"].tolist()))
         matrix.check_format(full_check=True)
         return matrix
 
 
-def _to_data(members: _Members, directed: bool) -> Data:
-    adj = members.adjacency()
+def _to_data(archive: _Archive, directed: bool) -> Data:
+    adj = archive.adjacency()
     n = adj.shape[0]
     filled = adj.data != 0
     if not filled.all():
-        members.notes.append(f"{int((~filled).sum()):,} stored zeros of the adjacency are no edges")
+        archive.notes.append(
+            f"{int((~filled).sum()):,} entries of the adjacency are stored zeros and were not read as edges"
+        )
     values = adj.data[filled].astype(np.float64)
     if not ((values >= 0) & (values <= 1e30)).all():
-        raise members.error("weights must be numbers between 0 and 1e30.", "adj")
+        raise archive.error("weights must be numbers between 0 and 1e30.", "adj")
     weight = None if (values == 1).all() else values
     graph = clean_edges(adj.row[filled], adj.col[filled], weight, n, directed=directed)
     data = Data(edge_index=graph.edge_index, edge_weight=graph.edge_weight, num_nodes=n)
-    x, labels = members.features(), members.labels()
+    x, labels = archive.features(), archive.labels()
     if x is not None:
         data.x = torch.from_numpy(x)
     for name, key in _NAMES.items():
-        if (names := members.names(key)) is not None:
+        if (names := archive.names(key)) is not None:
             data[name] = names
     if labels is not None:
         data.y = torch.from_numpy(labels[0])
         if labels[1] is not None:
             data.class_names = labels[1]
     for mask in _MASKS:
-        if mask in members.archive:
-            data[mask] = torch.from_numpy(members.archive[mask].astype(bool))
-    _check_lengths(members, data)
+        if mask in archive.members:
+            data[mask] = torch.from_numpy(archive.members[mask].astype(bool))
+    _check_lengths(archive, data)
     data.table_report = TableReport(
-        edges_file=members.name,
-        nodes_file=members.name,
+        edges_file=archive.name,
+        nodes_file=archive.name,
         rows=len(values),
         self_loops=graph.self_loops,
         unknown=0,
@@ -179,7 +204,7 @@ def _to_data(members: _Members, directed: bool) -> Data:
         isolated=graph.isolated,
         labelled=0 if labels is None else int((labels[0] >= 0).sum()),
         features=_feature_names(data),
-        notes=members.notes,
+        notes=archive.notes,
         constant=[name for name, same in zip(_feature_names(data), _constant(x), strict=True) if same],
     )
     return data
@@ -194,14 +219,16 @@ def _constant(x: NDArray[np.float32] | None) -> list[bool]:
     return [] if x is None else (x.min(axis=0) == x.max(axis=0)).tolist()
 
 
-def _check_lengths(members: _Members, data: Data) -> None:
-    """Everything that is one a node, a feature or a class must be as many as there are."""
+def _check_lengths(archive: _Archive, data: Data) -> None:
+    """Refuse a member that does not have one entry per node, feature or class."""
     n = int(data.num_nodes)
     expected = {"x": n, "y": n, "node_ids": n, "feature_names": data.num_features, **dict.fromkeys(_MASKS, n)}
     for name, length in expected.items():
         value = data.get(name)
         if value is not None and len(value) != length:
-            raise members.error(f"has {len(value)} entries instead of {length}.", _NAMES.get(name, name))
+            raise archive.error(f"must have {length} entries, got {len(value)}.", _NAMES.get(name, name))
     classes, y = data.get("class_names"), data.y
     if classes is not None and y is not None and len(y) and int(y.max()) >= len(classes):
-        raise members.error(f"has {len(classes)} entries, but a node is of class {y.max()}.", "class_names")
+        raise archive.error(
+            f"must name all classes, got {len(classes)} names and a node of class {y.max()}.", "class_names"
+        )

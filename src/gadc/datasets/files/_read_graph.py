@@ -1,8 +1,4 @@
-"""Graphs in a single file: SciPy archives (.npz), GraphML, edge lists, and saved PyTorch Geometric `Data`.
-
-Files are data, never programs: archives are opened without pickle, and a saved `Data` only as far as torch
-loads it with `weights_only=True`.
-"""
+"""`read_graph`: a graph from one file, whatever its format."""
 
 from __future__ import annotations
 
@@ -16,13 +12,12 @@ from gadc.datasets.files._edge_list import read_edge_list
 from gadc.datasets.files._graphml import read_graphml
 from gadc.datasets.files._npz import read_npz
 from gadc.datasets.files._saved_data import read_saved
-from gadc.datasets.tables._files import require_file
+from gadc.datasets.tables._files import require_file, require_suffix
 from gadc.datasets.tables._from_tables import from_tables
-from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import guarded
 
 _EDGE_LISTS = (".edgelist", ".edges", ".txt")
-_KINDS = (".npz", ".graphml", ".pt", *_EDGE_LISTS)
+_SUFFIXES = (".npz", ".graphml", ".pt", *_EDGE_LISTS)
 
 
 def read_graph(
@@ -31,32 +26,46 @@ def read_graph(
     label: str | None = None,
     weight: str | None = None,
     features: Sequence[str] | None = None,
-    categorical: str = "error",
+    categorical: str = "skip",
     missing: str = "error",
     directed: bool = False,
 ) -> Data:
-    """Read a graph from one file, told apart by suffix: .npz, .graphml, .edgelist / .edges / .txt, .pt.
+    """Read a graph from one file; its suffix tells the format.
+
+    The formats are .npz (NumPy archive), .graphml, .edgelist, .edges or .txt (edge list with "a b" or
+    "a b weight" in each line) and .pt (a `Data` that was saved with `torch.save`).
 
     Args:
         path: The file.
-        label: Node attribute with the classes (GraphML only, as the four that follow).
-        weight: Edge attribute with the weights; an edge list has them in its third column, if any.
-        features: Node attributes to take as features; None for all numeric ones.
-        categorical: As in `from_tables`.
-        missing: As in `from_tables`.
-        directed: Keep the edges as listed instead of in both directions; a saved `Data` stays as it is.
+        label: Node attribute of the classes; guessed by default. This argument and the next four are for
+            GraphML only.
+        weight: Edge attribute of the weights; no weights by default.
+        features: Node attributes to read as features; by default all that can be features.
+        categorical: As in `from_tables`; "skip" by default.
+        missing: As in `from_tables`; "error" by default.
+        directed: Keep the edges as listed instead of in both directions; False by default. A saved `Data` is
+            returned as it is.
 
     Returns:
-        Data as `from_tables` makes it.
+        Data with the attributes that `from_tables` describes.
 
     Raises:
-        TableError: The file cannot be taken as it is.
+        TableError: The file cannot be read as a graph.
+
+    Examples:
+        >>> import os, tempfile
+        >>> from gadc.datasets import csbm, read_graph, write_npz
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "graph.npz")
+        ...     write_npz(csbm(50), path)
+        ...     data = read_graph(path)
+        >>> data.num_nodes
+        50
     """
     path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in _KINDS:
-        raise TableError(f"its suffix must be one of {', '.join(_KINDS)}.", file=str(path))
+    require_suffix(path, list(_SUFFIXES))
     require_file(path)
+    suffix = path.suffix.lower()
     if suffix == ".npz":
         return read_npz(path, directed=directed)
     if suffix == ".pt":

@@ -1,1 +1,16 @@
-"""Graphs from tables of nodes and edges."""
+"""Your own graph from two tables: one row per edge, one row per node.
+
+    _from_tables   `from_tables`, the whole way from two tables to `Data`
+    _columns       which columns are read as ends, weight, id, label and features
+    _files         opens files and data frames
+    _table         one table, read lazily, and its errors
+    _ids           node ids, and edges as pairs of positions
+    _edges         self-loops, duplicates and directions
+    _features      the feature matrix
+    _labels        the classes
+    _values        text as numbers, values as codes
+    _report        `TableError` and `TableReport`
+    _writers       `write_tables`, the way back
+
+The public names are in `gadc.datasets`.
+"""

@@ -1,11 +1,10 @@
-"""Which columns of the two tables are read as what."""
+"""Which columns of the two tables are read as ends, weight, id, label and features."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from gadc.datasets.tables._ids import EdgeColumns
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table
 
@@ -15,69 +14,106 @@ _LABELS = ("label", "class", "y")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns:
-    """What is read from where; `notes` grows as decisions are taken."""
+class EdgeColumns:
+    """The edge table and its columns."""
 
-    edges: EdgeColumns
-    nodes: Table
+    table: Table
+    source: str
+    target: str
+    weight: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeColumns:
+    """The node table and its columns."""
+
+    table: Table
     node_id: str
     label: str | None
     features: list[str]
-    notes: list[str]
 
 
-def choose_columns(
-    edges: Table,
-    nodes: Table,
+def choose_edge_columns(
+    table: Table, *, source: str | None, target: str | None, weight: str | None, notes: list[str]
+) -> EdgeColumns:
+    """Choose the columns of an edge table.
+
+    Args:
+        table: The edge table.
+        source: Column of one end, or None to guess both ends.
+        target: Column of the other end, or None to guess both ends.
+        weight: Column of the weights, or None without weights.
+        notes: Notes for the report; a guess and unused columns are added to them.
+    """
+    if source is None and target is None:
+        source, target = _guess_ends(table, weight)
+        columns = f"{source!r} and {target!r} of {table.name}"
+        notes.append(f"source and target were not named; the columns {columns} were used")
+    if source is None or target is None:
+        raise ValueError(
+            f"from_tables: source and target must be named both or not at all, got {source!r} and {target!r}."
+        )
+    if len({source, target, weight}) < 3:
+        raise TableError(
+            "source, target and weight must be different columns.", file=table.name, column=source
+        )
+    unused = [repr(name) for name in table.schema if name not in (source, target, weight)]
+    if unused:
+        notes.append(f"these columns of {table.name} were not used: {', '.join(unused)}")
+    table.require(source, target, weight)
+    return EdgeColumns(table=table, source=source, target=target, weight=weight)
+
+
+def choose_node_columns(
+    table: Table,
     *,
-    source: str | None,
-    target: str | None,
-    weight: str | None,
     node_id: str | None,
     label: str | None,
     features: Sequence[str] | None,
-) -> Columns:
-    """Settle which columns play which part; what the user did not say is noted."""
-    notes: list[str] = []
-    if source is None and target is None:
-        source, target = _guess_ends(edges, weight)
-        notes.append(f"source and target were not named: took {source!r} and {target!r} of {edges.name}")
-    if source is None or target is None:
-        raise ValueError(f"from_tables: name both of source and target or none, got {source!r}, {target!r}.")
-    if len({source, target, weight}) < 3:
-        raise TableError("source, target and weight must differ.", file=edges.name, column=source)
-    idle = [repr(name) for name in edges.schema if name not in (source, target, weight)]
-    notes += [f"not used from {edges.name}: {', '.join(idle)}"] if idle else []
+    notes: list[str],
+) -> NodeColumns:
+    """Choose the columns of a node table.
+
+    Args:
+        table: The node table.
+        node_id: Column of the ids, or None to guess it.
+        label: Column of the classes, or None to guess whether there is one.
+        features: Feature columns, or None for all other columns.
+        notes: Notes for the report; guesses are added to them.
+    """
+    named = list(features or ())
     if node_id is None:
-        node_id = _guess(nodes, _IDS) or next(iter(nodes.schema), "id")
-        notes.append(f"node_id was not named: took {node_id!r} of {nodes.name}")
+        node_id = _guess(table, _IDS) or next(iter(table.schema), "id")
+        notes.append(f"node_id was not named; the column {node_id!r} of {table.name} was used")
     if label is None:
-        label = _guess(nodes, _LABELS, skip={node_id, *(features or ())})
-        notes += [f"label was not named: took {label!r} of {nodes.name}"] if label is not None else []
-    if len({node_id, label, *(features or ())}) < 2 + len(features or ()):
-        raise TableError("node_id, label and features must differ.", file=nodes.name, column=node_id)
-    edges.require(source, target, weight)
-    nodes.require(node_id, label, *(features or ()))
+        label = _guess(table, _LABELS, skip={node_id, *named})
+        if label is not None:
+            notes.append(f"label was not named; the column {label!r} of {table.name} was used")
+    if len({node_id, label, *named}) < 2 + len(named):
+        raise TableError(
+            "node_id, label and features must be different columns.", file=table.name, column=node_id
+        )
+    table.require(node_id, label, *named)
     if features is None:
-        features = [name for name in nodes.schema if name not in (node_id, label)]
-    ends = EdgeColumns(table=edges, source=source, target=target, weight=weight)
-    return Columns(
-        edges=ends, nodes=nodes, node_id=node_id, label=label, features=list(features), notes=notes
-    )
+        named = [name for name in table.schema if name not in (node_id, label)]
+    return NodeColumns(table=table, node_id=node_id, label=label, features=named)
 
 
 def _guess(table: Table, names: Sequence[str], skip: Collection[str | None] = ()) -> str | None:
-    """The first column that has one of the names, in any case of letters."""
+    """Find the first of the names that a column has, in upper or lower case."""
     lower = {name.lower(): name for name in reversed(table.schema) if name not in skip}
     return next((lower[name] for name in names if name in lower), None)
 
 
 def _guess_ends(table: Table, weight: str | None) -> tuple[str, str]:
+    """Find columns with the usual names of the two ends, or take the first two columns."""
     for pair in _ENDS:
         source, target = (_guess(table, [name]) for name in pair)
         if source is not None and target is not None:
             return source, target
     first = [name for name in table.schema if name != weight][:2]
     if len(first) < 2:
-        raise TableError(f"an edge table needs two columns, got {list(table.schema)}.", file=table.name)
+        raise TableError(
+            f"an edge table must have at least two columns, got {list(table.schema)}.", file=table.name
+        )
     return first[0], first[1]

@@ -1,7 +1,7 @@
-"""Tables from files or frames, read lazily; every failure of the reader becomes a `TableError`.
+"""Tables from files or data frames, read lazily; every failure of a reader becomes a `TableError`.
 
-Text files (CSV, TSV, also gzipped) are read as text and parsed here, so that a bad cell is known by row and
-column; Parquet and Feather keep their types. Only the columns that are asked for are read.
+Text files (CSV and TSV, gzipped or not) are read as text and parsed here, so that an error can name the row
+and the column of a bad cell. Parquet and Feather keep their types. Only the columns that are needed are read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,12 @@ BINARY: dict[str, Callable[..., pl.LazyFrame]] = {
 
 
 def open_table(table: TableLike, role: str) -> Table:
-    """A file or frame as a `Table`; `role` ("edges", "nodes") names a frame in messages."""
+    """Open a file or a data frame.
+
+    Args:
+        table: A path, a Polars or pandas frame, or a `Table`, which is returned as it is.
+        role: "edges" or "nodes"; the name of a data frame in messages.
+    """
     if isinstance(table, Table):
         return table
     if isinstance(table, (str, os.PathLike)):
@@ -45,19 +50,25 @@ def open_table(table: TableLike, role: str) -> Table:
 
 
 def require_file(path: Path) -> None:
-    """Refuse what is absent or a folder, before a reader words it its own way."""
+    """Refuse a path that is missing, a folder or an empty file."""
     if not path.is_file():
-        raise TableError("is a folder, not a file." if path.is_dir() else "no such file.", file=str(path))
+        message = "this is a folder, not a file." if path.is_dir() else "no such file."
+        raise TableError(message, file=str(path))
     if path.stat().st_size == 0:
-        raise TableError("is empty.", file=str(path))
+        raise TableError("the file is empty.", file=str(path))
+
+
+def require_suffix(path: Path, known: list[str]) -> None:
+    """Refuse a file whose kind is not known by its suffix."""
+    if file_suffix(path) not in known:
+        message = f"the suffix must be one of {', '.join(known)}, got {path.suffix!r}."
+        raise TableError(message, file=str(path))
 
 
 def _open_file(path: Path) -> Table:
-    name, suffix = str(path), file_suffix(path)
-    if suffix not in {**TEXT, **BINARY}:
-        known = ", ".join([*TEXT, *(f"{end}.gz" for end in TEXT), *BINARY])
-        raise TableError(f"its suffix must be one of {known}.", file=name)
+    require_suffix(path, [*TEXT, *(f"{end}.gz" for end in TEXT), *BINARY])
     require_file(path)
+    name, suffix = str(path), file_suffix(path)
     with guarded(name):
         if suffix in BINARY:
             frame = BINARY[suffix](name, glob=False)
@@ -76,4 +87,4 @@ def _from_pandas(table: Any, role: str) -> pl.DataFrame:
     try:
         return pl.from_pandas(table)
     except ImportError as error:
-        raise TableError(f"a pandas frame needs pyarrow to be converted ({error}).", file=role) from error
+        raise TableError(f"converting a pandas frame needs pyarrow ({error}).", file=role) from error

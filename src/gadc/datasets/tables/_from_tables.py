@@ -1,8 +1,8 @@
 """Your own graph: a table of edges and a table of nodes become a PyTorch Geometric `Data`.
 
-Nothing is dropped in silence: `data.table_report` counts everything that was found, and a table that cannot
-be taken as it is raises a `TableError` that names file, row and column. Edge tables are streamed; only the
-columns needed are read.
+Nothing is dropped silently: `data.table_report` counts everything that was found, and a table that cannot be
+read raises a `TableError` that names file, row and column. Edge tables are streamed, and only the columns
+that are needed are read.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice
-from gadc.datasets.tables._columns import Columns, choose_columns
+from gadc.datasets.tables._columns import EdgeColumns, NodeColumns, choose_edge_columns, choose_node_columns
 from gadc.datasets.tables._edges import Edges, clean_edges
 from gadc.datasets.tables._features import FeatureReader
 from gadc.datasets.tables._files import TableLike, open_table
@@ -33,62 +33,65 @@ def from_tables(
     node_id: str | None = None,
     label: str | None = None,
     features: Sequence[str] | None = None,
-    categorical: str = "error",
+    categorical: str = "skip",
     missing: str = "error",
     unknown: str = "error",
     directed: bool = False,
 ) -> Data:
-    """Read a graph from two tables.
+    """Read a graph from a table with one row per edge and a table with one row per node.
 
     Args:
-        edges: Path (.csv, .tsv, these with .gz, .parquet, .feather) or data frame with a row an edge.
-        nodes: The same with a row a node.
-        source: Column with the one end; without it `source`, `src`, `from`, or the first column.
-        target: Column with the other end; without it `target`, `dst`, `to`, or the second column.
-        weight: Column with edge weights >= 0; None for none. Repeated rows add up, directions are averaged.
-        node_id: Column with the ids; without it `id`, `node_id`, `node`, or the first column.
-        label: Column with the classes; an empty cell is unlabelled. Without it `label`, `class`, `y`.
-        features: Feature columns; None for all numeric ones other than id and label.
-        categorical: "error" leaves text columns out (or refuses them if named), "onehot" encodes them.
-        missing: Empty feature cells: "error", "mean" of the column, or "zero".
-        unknown: Edges to a node that `nodes` lacks: "error", "drop" the edge, or "add" the node.
-        directed: Keep the edges as listed instead of in both directions.
+        edges: Path (.csv, .tsv, .csv.gz, .tsv.gz, .parquet, .feather) or data frame of the edges.
+        nodes: Path or data frame of the nodes.
+        source: Column of one end; by default `source`, `src`, `from` or the first column.
+        target: Column of the other end; by default `target`, `dst`, `to` or the second column.
+        weight: Column of edge weights >= 0; no weights by default. The weights of repeated rows are added,
+            the weights of the two directions are averaged.
+        node_id: Column of the node ids; by default `id`, `node_id`, `node` or the first column.
+        label: Column of the classes, with an empty cell for an unlabelled node; by default `label`, `class`
+            or `y`, if there is one.
+        features: Feature columns; by default all columns other than id and label that can be features.
+        categorical: What to do with text columns: "skip" (default) leaves them out and says so in the report,
+            "onehot" encodes them. A text column that is named in `features` is an error under "skip".
+        missing: What to do with an empty feature cell: "error" (default), "mean" of the column, or "zero".
+        unknown: What to do with an edge to a node that is not in `nodes`: "error" (default), "drop" the edge,
+            or "add" the node.
+        directed: Keep the edges as listed instead of in both directions; False by default.
 
     Returns:
-        Data with `x` (float32, if there are features), `edge_index`, `edge_weight` (if weighted), `y` (-1 =
-        unlabelled; if there are labels), `node_ids`, `feature_names`, `class_names` (`class_names[y[i]]` is
-        the label as the table has it) and `table_report`, a `TableReport`.
+        Data with `edge_index`, `node_ids`, `feature_names` and `table_report` (a `TableReport`); with `x`
+        (float32) if there are features, `edge_weight` if weighted, and `y` (-1 = unlabelled) and
+        `class_names` if there are labels: `class_names[y[i]]` is the label of node i in the table.
 
     Raises:
-        TableError: A table cannot be taken as it is.
+        TableError: A table cannot be read.
+
+    Examples:
+        >>> import polars as pl
+        >>> from gadc.datasets import from_tables
+        >>> edges = pl.DataFrame({"source": ["ann", "bob"], "target": ["bob", "eve"]})
+        >>> nodes = pl.DataFrame(
+        ...     {"id": ["ann", "bob", "eve"], "age": [31, 27, 45], "label": ["x", None, "y"]}
+        ... )
+        >>> data = from_tables(edges, nodes)
+        >>> data.edge_index
+        tensor([[0, 1, 1, 2],
+                [1, 0, 2, 1]])
+        >>> data.y.tolist(), data.class_names, data.feature_names
+        ([0, -1, 1], ['x', 'y'], ['age'])
     """
-    check_choice("from_tables", categorical, "categorical", ("error", "onehot"))
+    check_choice("from_tables", categorical, "categorical", ("skip", "onehot"))
     check_choice("from_tables", missing, "missing", ("error", "mean", "zero"))
     check_choice("from_tables", unknown, "unknown", ("error", "drop", "add"))
     if isinstance(features, str):
         raise TypeError(f"from_tables: features must be a list of column names, got the string {features!r}.")
-    columns = choose_columns(
-        open_table(edges, "edges"),
-        open_table(nodes, "nodes"),
-        source=source,
-        target=target,
-        weight=weight,
-        node_id=node_id,
-        label=label,
-        features=features,
-    )
-    frame, known, dropped = match(columns.edges, read_ids(columns.nodes, columns.node_id), unknown)
-    rows = len(frame) + dropped
-    graph = clean_edges(
-        frame["s"].to_numpy(),
-        frame["t"].to_numpy(),
-        frame["w"].to_numpy() if weight is not None else None,
-        len(known.ids),
-        directed=directed,
-    )
-    del frame  # hundreds of megabytes for a large graph
+    notes: list[str] = []
+    edge_table, node_table = open_table(edges, "edges"), open_table(nodes, "nodes")
+    ends = choose_edge_columns(edge_table, source=source, target=target, weight=weight, notes=notes)
+    columns = choose_node_columns(node_table, node_id=node_id, label=label, features=features, notes=notes)
+    graph, known, dropped = _read_edges(ends, columns, unknown=unknown, directed=directed)
     reader = FeatureReader(
-        table=columns.nodes,
+        table=node_table,
         rows=known.rows,
         added=len(known.ids) - len(known.rows),
         named=features is not None,
@@ -101,45 +104,54 @@ def from_tables(
         data.x = torch.from_numpy(x)
     data.node_ids, data.feature_names = known.ids.to_list(), reader.names
     if columns.label is not None:
-        _add_labels(data, columns, known, reader.added)
-    data.table_report = _report(data, columns, graph, reader, rows=rows, unknown=dropped, notes=known.notes)
+        y, data.class_names, label_notes = read_labels(node_table, known.rows, columns.label)
+        data.y = torch.from_numpy(np.concatenate([y, np.full(reader.added, -1)]))
+        notes += label_notes
+    notes += known.notes
+    data.table_report = _report(data, ends, columns, graph, reader, unknown=dropped, notes=notes)
     return data
 
 
-def _add_labels(data: Data, columns: Columns, known: Nodes, added: int) -> None:
-    y, names, notes = read_labels(columns.nodes, known.rows, columns.label or "")
-    data.y = torch.from_numpy(np.concatenate([y, np.full(added, -1)]))
-    data.class_names = names
-    columns.notes.extend(notes)
+def _read_edges(
+    ends: EdgeColumns, columns: NodeColumns, *, unknown: str, directed: bool
+) -> tuple[Edges, Nodes, int]:
+    """Read ids and edges; the table of positions, often large, is freed on return."""
+    frame, known, dropped = match(ends, read_ids(columns.table, columns.node_id), unknown)
+    weight = frame["w"].to_numpy() if ends.weight is not None else None
+    graph = clean_edges(
+        frame["s"].to_numpy(), frame["t"].to_numpy(), weight, len(known.ids), directed=directed
+    )
+    return graph, known, dropped
 
 
 def _report(
     data: Data,
-    columns: Columns,
+    ends: EdgeColumns,
+    columns: NodeColumns,
     graph: Edges,
     reader: FeatureReader,
     *,
-    rows: int,
     unknown: int,
     notes: list[str],
 ) -> TableReport:
-    edges, x = columns.edges, data.x
     roles = {
-        "source": edges.source,
-        "target": edges.target,
-        "weight": edges.weight,
+        "source": ends.source,
+        "target": ends.target,
+        "weight": ends.weight,
         "node id": columns.node_id,
         "label": columns.label,
     }
-    notes = [*columns.notes, *notes]
-    if graph.both_ways and edges.weight is not None:
-        notes.append(f"{graph.both_ways:,} edges are listed both ways: their weight is the mean of the two")
+    if graph.both_ways and ends.weight is not None:
+        notes.append(
+            f"{graph.both_ways:,} edges are listed in both directions; their weight is the mean of the two"
+        )
+    x = data.x
     constant = torch.nonzero(x.amin(0) == x.amax(0)).flatten().tolist() if x is not None else []
     return TableReport(
-        edges_file=edges.table.name,
-        nodes_file=columns.nodes.name,
+        edges_file=ends.table.name,
+        nodes_file=columns.table.name,
         columns={role: name for role, name in roles.items() if name is not None},
-        rows=rows,
+        rows=graph.count + graph.duplicates + graph.self_loops + unknown,
         self_loops=graph.self_loops,
         unknown=unknown,
         duplicates=graph.duplicates,

@@ -1,4 +1,4 @@
-"""Ids of nodes, and the edges between them as positions 0..n-1, by joins that stream through the edges."""
+"""Ids of nodes, and edges as pairs of positions 0..n-1, by joins that stream through the edge table."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gadc.datasets.tables._columns import EdgeColumns
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table
 from gadc.datasets.tables._values import whole_numbers
@@ -17,12 +18,12 @@ _MAX_WEIGHT = 1e30  # any number of repeated edges then adds up to a 32-bit numb
 
 @dataclass(frozen=True, kw_only=True)
 class Nodes:
-    """The nodes of a table.
+    """The nodes of a graph.
 
     Args:
         ids: Ids, all int64 or all text.
-        rows: Row number of each as its user counts; added nodes have none and come last.
-        notes: What was decided about the ids.
+        rows: Row number of each node as the user counts rows. Added nodes have no row and come last in `ids`.
+        notes: Notes for the report.
     """
 
     ids: pl.Series
@@ -30,58 +31,66 @@ class Nodes:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, kw_only=True)
-class EdgeColumns:
-    """The edge table, and which of its columns say what."""
-
-    table: Table
-    source: str
-    target: str
-    weight: str | None
-
-
 def read_ids(table: Table, column: str) -> Nodes:
-    """Ids of a node table: none missing, none twice."""
+    """Read the ids of a node table.
+
+    Raises:
+        TableError: The table has no rows, or an id is missing or occurs twice.
+    """
     frame = table.collect(table.numbered(id=table.col(column)))
-    rows, ids, notes = frame["row"].to_numpy(), frame["id"], []
-    if ids.dtype.is_float():
-        notes.append(f"ids in {column!r} of {table.name} are floats: taken as whole numbers")
-    if not len(ids):
-        raise TableError("has no rows.", file=table.name)
-    values = (
-        whole_numbers(ids)
+    rows, raw, notes = frame["row"].to_numpy(), frame["id"], []
+    if raw.dtype.is_float():
+        notes.append(f"the ids in {column!r} of {table.name} are floats and were read as whole numbers")
+    if not len(raw):
+        raise TableError("the table has no rows.", file=table.name)
+    ids = (
+        whole_numbers(raw)
         if table.text
-        else frame.select(_plain(pl.col("id"), ids.dtype, table, column))["id"]
+        else frame.select(_as_id(pl.col("id"), raw.dtype, table, column))["id"]
     )
-    for bad, message in (
-        (values.is_null(), "the id is empty or no whole number."),
-        (values.is_duplicated(), "the id {!r} is there more than once."),
-    ):
+    for bad in (ids.is_null(), ids.is_duplicated()):
         if bad.any():
             at = int(bad.arg_max() or 0)
-            raise TableError(message.format(values[at]), file=table.name, row=int(rows[at]), column=column)
-    return Nodes(ids=values, rows=rows, notes=notes)
+            message = _id_error(raw[at]) if ids[at] is None else f"the id {ids[at]!r} occurs more than once."
+            raise TableError(message, file=table.name, row=int(rows[at]), column=column)
+    return Nodes(ids=ids, rows=rows, notes=notes)
+
+
+def _id_error(value: object) -> str:
+    if value is None or value != value:  # NaN
+        return "the id is empty."
+    return f"an id must be text or a whole number, got {value!r}."
 
 
 def match(edges: EdgeColumns, nodes: Nodes, unknown: str) -> tuple[pl.DataFrame, Nodes, int]:
-    """Positions of the ends of all edges (`s`, `t`, `w` if weighted), the nodes, and the rows left out."""
+    """Find the positions of the two ends of all edges.
+
+    Args:
+        edges: The edge table.
+        nodes: The nodes of the node table.
+        unknown: What to do with an end that is not a node: "error", "drop" the edge, or "add" the node.
+
+    Returns:
+        Positions in the columns `s` and `t` and weights in the column `w` (if weighted), the nodes with the
+        added ones, and the number of rows that were dropped.
+    """
     found = edges.table.collect(_positions(edges, nodes))
     if edges.weight is not None:
         _check_weight(edges, edges.weight, found["w"])
-    strange = found.select((pl.col("s").is_null() | pl.col("t").is_null()).sum()).item()
-    if not strange:
+    missing = found.select((pl.col("s").is_null() | pl.col("t").is_null()).sum()).item()
+    if not missing:
         return found, nodes, 0
     _check_filled(edges)
     if unknown == "drop":
-        return found.drop_nulls(), nodes, strange
+        return found.drop_nulls(), nodes, missing
     if unknown == "add":
         del found
         return match(edges, _with_added(edges, nodes), "error")
-    raise _unknown_error(edges, nodes, strange, len(found))
+    raise _unknown_error(edges, nodes, missing, len(found))
 
 
-def _plain(cell: pl.Expr, dtype: pl.DataType, table: Table, column: str) -> pl.Expr:
-    """An id as int64 or text; a float that is no whole number becomes null."""
+def _as_id(cell: pl.Expr, dtype: pl.DataType, table: Table, column: str) -> pl.Expr:
+    """Convert a cell to an id, int64 or text; a float that is not a whole number becomes null."""
     if dtype == pl.String or dtype in (pl.Categorical, pl.Enum):
         return cell
     if dtype.is_integer():
@@ -92,11 +101,11 @@ def _plain(cell: pl.Expr, dtype: pl.DataType, table: Table, column: str) -> pl.E
 
 
 def _positions(edges: EdgeColumns, nodes: Nodes, *, numbered: bool = False) -> pl.LazyFrame:
-    """The query behind `match`; `numbered` adds the row and the ids themselves."""
+    """Build the query of `match`; `numbered` adds row numbers and the ids themselves."""
     table, kind = edges.table, nodes.ids.dtype
     columns = {}
     for end, name in (("source", edges.source), ("target", edges.target)):
-        columns[end] = _plain(table.col(name), table.schema[name], table, name).cast(kind, strict=False)
+        columns[end] = _as_id(table.col(name), table.schema[name], table, name).cast(kind, strict=False)
         columns |= {f"raw_{end}": table.col(name)} if numbered else {}
     if edges.weight is not None:
         columns["w"] = _weight(edges, edges.weight)
@@ -117,7 +126,7 @@ def _weight(edges: EdgeColumns, column: str) -> pl.Expr:
 
 
 def _check_weight(edges: EdgeColumns, column: str, weight: pl.Series) -> None:
-    """Weights must be there, not negative, and small enough for their sums."""
+    """Refuse weights that are missing, negative or too large to be added up."""
     good = pl.col("w").is_between(0, _MAX_WEIGHT)
     if weight.to_frame().select(good.fill_null(False).all()).item():
         return
@@ -132,7 +141,7 @@ def _check_weight(edges: EdgeColumns, column: str, weight: pl.Series) -> None:
 
 
 def _check_filled(edges: EdgeColumns) -> None:
-    """An edge without an end is a bad table, whatever is done about unknown nodes."""
+    """Refuse an edge whose end is empty, whatever is done about unknown nodes."""
     for name in (edges.source, edges.target):
         cell, dtype = edges.table.col(name), edges.table.schema[name]
         empty = cell.is_null() | cell.is_nan() if dtype.is_float() else cell.is_null()
@@ -141,7 +150,8 @@ def _check_filled(edges: EdgeColumns) -> None:
             raise TableError("the id is empty.", file=edges.table.name, row=found["row"][0], column=name)
 
 
-def _unknown_error(edges: EdgeColumns, nodes: Nodes, strange: int, rows: int) -> TableError:
+def _unknown_error(edges: EdgeColumns, nodes: Nodes, missing: int, rows: int) -> TableError:
+    """Describe the first edges whose ends are not in the node table, and what the user can do."""
     query = _positions(edges, nodes, numbered=True).filter(pl.col("s").is_null() | pl.col("t").is_null())
     some = edges.table.collect(query.sort("row").head(3))
     places = [
@@ -149,16 +159,16 @@ def _unknown_error(edges: EdgeColumns, nodes: Nodes, strange: int, rows: int) ->
         for row in some.iter_rows(named=True)
     ]
     return TableError(
-        f"{strange:,} of {rows:,} edges end at a node that is not in the node table ({'; '.join(places)}"
-        f"{'; ...' if strange > len(places) else ''}). "
-        'unknown="drop" leaves them out, unknown="add" adds the nodes.',
+        f"{missing:,} of {rows:,} edges have an end that is not in the node table ({'; '.join(places)}"
+        f"{'; ...' if missing > len(places) else ''}). "
+        'Use unknown="drop" to leave these edges out, or unknown="add" to add the nodes.',
         file=edges.table.name,
         row=some["row"][0],
     )
 
 
 def _with_added(edges: EdgeColumns, nodes: Nodes) -> Nodes:
-    """The nodes, and after them those that only edges name, sorted."""
+    """Append the nodes that only the edges name, sorted."""
     query = _positions(edges, nodes, numbered=True)
     ends = []
     for end, short in (("source", "s"), ("target", "t")):
@@ -167,6 +177,6 @@ def _with_added(edges: EdgeColumns, nodes: Nodes) -> Nodes:
     if not ids.null_count():
         return replace(nodes, ids=pl.concat([nodes.ids, ids.sort()]))
     if nodes.ids.dtype == pl.String:
-        raise TableError("an id is no whole number and cannot name a node.", file=edges.table.name)
-    note = "edges name nodes by text, the node table by number: all ids are taken as text"
+        raise TableError("an id that names a new node must be text or a whole number.", file=edges.table.name)
+    note = "the edges name nodes by text, the node table by numbers; all ids were read as text"
     return _with_added(edges, replace(nodes, ids=nodes.ids.cast(pl.String), notes=[*nodes.notes, note]))

@@ -16,24 +16,23 @@ from gadc.datasets.tables._values import encode, whole_numbers
 def read_labels(
     table: Table, rows: NDArray[np.int64], column: str
 ) -> tuple[NDArray[np.int64], list[Any], list[str]]:
-    """Class of each node (-1 for an empty cell), the sorted class names, and notes."""
+    """Read the classes of the nodes.
+
+    Args:
+        table: The node table.
+        rows: Row number of each node as the user counts rows.
+        column: Column with the classes.
+
+    Returns:
+        The class of each node (-1 for an empty cell), the sorted class names, and notes for the report.
+    """
     series = table.collect(table.select(label=table.col(column)))["label"]
     notes = []
     if table.text:
         series = whole_numbers(series)
     elif series.dtype.is_float():
-        series = series.fill_nan(None)
-        broken = (series != series.floor()).fill_null(False) | series.is_infinite().fill_null(False)
-        if broken.any():
-            at = int(broken.arg_max() or 0)
-            raise TableError(
-                f"{series[at]!r} is neither text nor a whole number.",
-                file=table.name,
-                row=int(rows[at]),
-                column=column,
-            )
-        series = series.cast(pl.Int64, strict=False)
-        notes.append(f"labels in {column!r} are floats with whole values: taken as whole numbers")
+        series = _from_floats(series, table, rows, column)
+        notes.append(f"the labels in {column!r} are floats and were read as whole numbers")
     elif series.dtype == pl.Boolean:
         series = series.cast(pl.String)
     elif series.dtype == pl.String:
@@ -45,6 +44,21 @@ def read_labels(
     codes, names = encode(series)
     if -1 in names:
         notes.append(
-            f"label -1 in {column!r} is a class like any other; an unlabelled node has an empty cell"
+            f"the label -1 in {column!r} was read as a class; leave the cell of an unlabelled node empty"
         )
     return codes, names, notes
+
+
+def _from_floats(series: pl.Series, table: Table, rows: NDArray[np.int64], column: str) -> pl.Series:
+    """Convert floats with whole values to int64; NaN becomes null."""
+    series = series.fill_nan(None)
+    broken = (series != series.floor()).fill_null(False) | series.is_infinite().fill_null(False)
+    if broken.any():
+        at = int(broken.arg_max() or 0)
+        raise TableError(
+            f"a label must be text or a whole number, got {series[at]!r}.",
+            file=table.name,
+            row=int(rows[at]),
+            column=column,
+        )
+    return series.cast(pl.Int64, strict=False)

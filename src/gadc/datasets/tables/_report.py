@@ -1,4 +1,4 @@
-"""What reading somebody's tables can say: an error that points at a cell, or a count of everything found."""
+"""What reading tables can say: an error that points at a cell, or a report with counts."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from typing import Any
 
 
 class TableError(ValueError):
-    """A table cannot be taken as it is; the message starts with file, row and column where known.
+    """A table or file cannot be read as a graph; the message starts with file, row and column where known.
 
     Args:
         message: The rule that was broken and the value found.
-        file: Name of the table.
-        row: Row as the user sees it: from 1, and in a text file the header is row 1.
-        column: Name of the column.
+        file: Name of the table; None if unknown.
+        row: Row as the user counts rows: from 1, and in a text file the header is row 1. None if unknown.
+        column: Name of the column; None if unknown.
+
+    Examples:
+        >>> from gadc.datasets import TableError
+        >>> print(TableError("the id is empty.", file="nodes.csv", row=3, column="id"))
+        nodes.csv, row 3, column 'id': the id is empty.
     """
 
     def __init__(
@@ -28,27 +33,37 @@ class TableError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class TableReport:
-    """Counts of all that was found; `rows = self_loops + unknown + duplicates + edges` always holds.
+    """Counts of everything that was found in the tables of a user.
+
+    `rows = self_loops + unknown + duplicates + edges` always holds.
 
     Attributes:
-        edges_file: Where the edges came from.
-        nodes_file: Where the nodes came from.
-        columns: The columns taken as source, target, weight, node id and label.
-        rows: Edge rows read.
-        self_loops: Rows left out because both ends are one node.
+        edges_file: Source of the edges.
+        nodes_file: Source of the nodes.
+        columns: Columns that were read as source, target, weight, node id and label.
+        rows: Number of edge rows.
+        self_loops: Rows left out because both ends are the same node.
         unknown: Rows left out because an end is not in the node table.
-        duplicates: Rows merged into an edge that another row had already given.
-        edges: Edges of the graph, an undirected edge counted once.
-        directed: Whether the edges were taken as directed.
+        duplicates: Rows merged into the edge of another row.
+        edges: Edges of the graph; an undirected edge counts once.
+        directed: Whether the edges were read as directed.
         nodes: Nodes of the graph.
         added: Nodes that only the edges name and that were added.
         isolated: Nodes without an edge.
         labelled: Nodes with a label.
         features: Names of the columns of `x`.
-        constant: Those of them that hold a single value.
-        imputed: Missing cells that were filled, by column.
+        constant: Features that have the same value on all nodes.
+        imputed: Number of missing cells that were filled, by column.
         left_out: Columns that were not used, with the reason.
-        notes: Anything else that was decided for the user.
+        notes: Other decisions that were taken for the user.
+
+    Examples:
+        >>> import polars as pl
+        >>> from gadc.datasets import from_tables
+        >>> edges = pl.DataFrame({"source": [1, 2, 1], "target": [2, 1, 1]})
+        >>> report = from_tables(edges, pl.DataFrame({"id": [1, 2, 3]})).table_report
+        >>> report.rows, report.self_loops, report.duplicates, report.edges, report.isolated
+        (3, 1, 1, 1, 1)
     """
 
     edges_file: str
@@ -71,21 +86,21 @@ class TableReport:
     notes: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries, lists and numbers, ready for JSON."""
+        """Return plain dictionaries, lists and numbers that JSON can hold."""
         return asdict(self)
 
     def __str__(self) -> str:
         return f"TableReport({self.rows:,} rows -> {self.edges:,} edges)"  # short: the repr of Data shows it
 
     def summary(self) -> str:
-        """All counts as text for people."""
+        """Return all counts as text, one subject per line."""
         kind = "directed" if self.directed else "undirected"
         lines = [
             f"edges     {self.edges:,} {kind}, from {self.rows:,} rows of {self.edges_file}",
-            f"          left out: {self.self_loops:,} self-loops, {self.unknown:,} with an unknown end; "
-            f"{self.duplicates:,} duplicates merged",
+            f"          left out: {self.self_loops:,} self-loops, {self.unknown:,} rows with an unknown end; "
+            f"merged: {self.duplicates:,} duplicates",
             f"nodes     {self.nodes:,} from {self.nodes_file}",
-            f"          {self.added:,} of them added, {self.isolated:,} isolated",
+            f"          of these {self.added:,} added, {self.isolated:,} isolated",
             f"labels    {self.labelled:,} labelled, {self.nodes - self.labelled:,} unlabelled",
             f"features  {len(self.features):,} ({len(self.constant):,} constant{_some(self.constant)}); "
             f"{sum(self.imputed.values()):,} missing cells filled{_some(list(self.imputed))}",
@@ -98,6 +113,7 @@ class TableReport:
 
 
 def _some(names: list[str], limit: int = 5) -> str:
+    """List the first names after a colon."""
     if not names:
         return ""
     return ": " + ", ".join(names[:limit]) + (", ..." if len(names) > limit else "")

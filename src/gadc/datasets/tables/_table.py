@@ -1,4 +1,4 @@
-"""A table that is read lazily, and errors in the words of its user."""
+"""One table that is read lazily, and errors that name file, row and column as its user does."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _ROW = "row"  # the columns of a query are renamed to short internal names, so t
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A lazily read table that knows how its user names and counts things.
+    """A table that is read lazily.
 
     Args:
-        name: File name, or "edges" / "nodes" for a frame.
+        name: File name, or "edges" / "nodes" for a data frame.
         frame: The rows.
         schema: Column names and types.
-        text: Whether the cells are unparsed text.
-        first_row: Number of the first row of data as the user counts.
+        text: Whether the cells are unparsed text; False by default.
+        first_row: Number of the first row of data as the user counts rows; 1 by default.
     """
 
     name: str
@@ -38,14 +38,14 @@ class Table:
     first_row: int = 1
 
     def require(self, *names: str | None) -> None:
-        """Refuse a column that is not there."""
+        """Refuse the name of a column that does not exist; None is allowed."""
         for name in names:
             if name is not None and name not in self.schema:
-                there = ", ".join(map(repr, self.schema))
-                raise TableError(f"no such column; there are {there}.", file=self.name, column=name)
+                columns = ", ".join(map(repr, self.schema))
+                raise TableError(f"no such column; the columns are {columns}.", file=self.name, column=name)
 
     def col(self, name: str) -> pl.Expr:
-        """A column by its name; empty and blank cells of text are null."""
+        """Return the expression of a column; empty and blank cells of text are null."""
         self.require(name)
         cell = pl.nth(list(self.schema).index(name))  # pl.col would read "*" and "^a$" as patterns
         if self.text:
@@ -56,14 +56,14 @@ class Table:
         return cell
 
     def select(self, **columns: pl.Expr) -> pl.LazyFrame:
-        """The columns under new names, blank lines of text left out."""
+        """Select columns under new names, without the blank lines of a text file."""
         frame = self.frame
         if self.text:
             frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
         return frame.select(**columns)
 
     def numbered(self, **columns: pl.Expr) -> pl.LazyFrame:
-        """As `select`, with the user's row number in the column "row"."""
+        """Select columns as `select` does, and add the user's row number as the column "row"."""
         number = pl.int_range(self.first_row, self.first_row + pl.len(), dtype=pl.Int64)
         frame = self.frame.with_columns(number.alias("\0row"))  # last, so that positions of columns stay
         if self.text:
@@ -71,7 +71,7 @@ class Table:
         return frame.select(pl.col("\0row").alias(_ROW), **columns)
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
-        """Run a query on this table, out of core where the engine can."""
+        """Run a query on this table with the streaming engine."""
         with guarded(self.name):
             return query.collect(engine="streaming")
 
@@ -81,9 +81,9 @@ def guarded(name: str) -> Iterator[None]:
     """Turn every failure of a reader into a `TableError` that names the file and keeps the cause."""
     try:
         yield
-    except (TableError, MemoryError):
+    except (TableError, MemoryError, ImportError):
         raise
-    # A panic of Polars is no Exception, yet for the user it is a bad file like any other.
+    # A panic of Polars is not an Exception, but for the user it is a bad file like any other.
     except (Exception, pl.exceptions.PanicException) as error:
         if "more fields than defined" in str(error):
             raise _ragged(name) from error
@@ -92,13 +92,14 @@ def guarded(name: str) -> Iterator[None]:
 
 
 def _ragged(name: str) -> TableError:
-    """Find the row with too many cells; the reader does not say which it was."""
+    """Find the row with too many cells, which the reader does not name."""
     with open_text(name) as lines:
         rows = csv.reader(lines, delimiter=TEXT[file_suffix(Path(name))])
         width = len(next(rows))
         for number, row in enumerate(rows, start=2):
             if len(row) > width:
-                return TableError(f"has {len(row)} cells, the header {width}.", file=name, row=number)
+                message = f"the row has {len(row)} cells, but the header has {width}."
+                return TableError(message, file=name, row=number)
     return TableError("a row has more cells than the header.", file=name)
 
 
@@ -110,7 +111,7 @@ def open_text(path: str | os.PathLike[str]) -> io.TextIOBase:
 
 
 def file_suffix(path: Path) -> str:
-    """The last suffix in lower case, that of the packed file for text.csv.gz."""
+    """Return the last suffix in lower case; for `table.csv.gz` it is `.csv`."""
     path = Path(path.name.lower())
     inner = Path(path.stem).suffix
     return inner if path.suffix == ".gz" and inner in TEXT else path.suffix

@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 
 
 def encode(series: pl.Series) -> tuple[NDArray[np.int64], list[Any]]:
-    """Number the values in sorted order; null is -1."""
+    """Number the values in sorted order.
+
+    Returns:
+        One code per cell, -1 for null, and the sorted values.
+    """
     codes = series.rank("dense").cast(pl.Int64) - 1
     return codes.fill_null(-1).to_numpy(writable=True), series.drop_nulls().unique().sort().to_list()
 
 
 def whole_numbers(text: pl.Series) -> pl.Series:
-    """Text as int64 if every cell is a plainly spelt whole number, else unchanged ("007" is a name)."""
+    """Convert text to int64 if every cell is a plain whole number; "007" is a name, so the text stays."""
     numbers = text.cast(pl.Int64, strict=False)
     return numbers if (numbers.cast(pl.String) == text).sum() == text.count() else text

@@ -1,4 +1,4 @@
-"""A graph back into two tables."""
+"""Write a graph as two tables."""
 
 from __future__ import annotations
 
@@ -14,10 +14,26 @@ from gadc._base.files import replacing
 
 
 def write_tables(data: Data, edges_path: str | os.PathLike[str], nodes_path: str | os.PathLike[str]) -> None:
-    """Write a graph as two tables (.csv, .tsv, .parquet or .feather) that `from_tables` gives back.
+    """Write a graph as two tables that `from_tables` can read.
 
-    An undirected graph is written with each edge once. The columns are `source`, `target` and
-    `weight` (if weighted); `id`, `label` (if there are labels; empty for unlabelled nodes) and one a feature.
+    The columns of the edge table are `source`, `target` and, if weighted, `weight`; an undirected edge has
+    one row. The columns of the node table are `id`, `label` (if there are labels; empty for unlabelled nodes)
+    and one per feature.
+
+    Args:
+        data: The graph.
+        edges_path: File of the edge table (.csv, .tsv, .parquet or .feather); an existing file is replaced.
+        nodes_path: File of the node table.
+
+    Examples:
+        >>> import os, tempfile
+        >>> from gadc.datasets import csbm, from_tables, write_tables
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     paths = os.path.join(folder, "edges.csv"), os.path.join(folder, "nodes.csv")
+        ...     write_tables(csbm(50), *paths)
+        ...     data = from_tables(*paths)
+        >>> data.num_nodes
+        50
     """
     ids = pl.Series("id", data.get("node_ids") or range(int(data.num_nodes)))
     source, target = data.edge_index.cpu().numpy()

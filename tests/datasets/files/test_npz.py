@@ -1,0 +1,66 @@
+"""NumPy archives: round trips, forms of others, and archives that are refused."""
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from gadc.datasets import TableError, read_graph, write_npz
+from tests.helpers.tables import assert_same_graph, named_graph
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_npz_round_trip(tmp_path, weighted):
+    data = named_graph(weighted=weighted)
+    data.train_mask = torch.tensor([True, False, True, False])
+    write_npz(data, tmp_path / "g.npz")
+    back = read_graph(tmp_path / "g.npz")
+    assert_same_graph(back, data)
+    assert torch.equal(back.train_mask, data.train_mask)
+    assert (back.table_report.edges, back.table_report.labelled) == (2, 3)
+
+
+def test_npz_of_the_benchmark_form_is_made_undirected(tmp_path):
+    adj = sparse.csr_matrix(np.array([[0, 1, 0], [0, 1, 1], [0, 0, 0]], dtype=float))
+    attr = sparse.csr_matrix(np.array([[0, 2.0], [1, 0], [0, 0]]))
+    parts = {f"{name}_{part}": getattr(m, part) for name, m in {"adj": adj, "attr": attr}.items()
+             for part in ("data", "indices", "indptr", "shape")}  # fmt: skip
+    names = np.array([{"pickled": 1}], dtype=object)
+    np.savez(tmp_path / "g.npz", **parts, labels=np.array([0, 1, -1]), class_names=names)
+    data = read_graph(tmp_path / "g.npz")
+    assert data.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    assert data.x.tolist() == [[0, 2], [1, 0], [0, 0]]
+    assert data.table_report.self_loops == 1
+    assert any("pickled" in note for note in data.table_report.notes)
+    assert "class_names" not in data
+
+
+def test_npz_of_scipy_and_dense_members_are_read(tmp_path):
+    adj = np.array([[0, 3.0], [3.0, 0]])
+    sparse.save_npz(tmp_path / "a.npz", sparse.csr_matrix(adj))
+    assert read_graph(tmp_path / "a.npz").edge_weight.tolist() == [3, 3]
+    np.savez(tmp_path / "b.npz", adj=adj, features=np.eye(2), labels=np.array(["u", "t"]))
+    data = read_graph(tmp_path / "b.npz")
+    assert (data.class_names, data.y.tolist(), data.x.tolist()) == (["t", "u"], [1, 0], [[1, 0], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"x": np.eye(2)}, "no adjacency; its members are"),
+        ({"adj": np.ones((2, 3))}, "square matrix"),
+        ({"adj": -np.eye(2)[::-1]}, "weights must be"),
+        ({"adj": np.eye(2), "features": np.ones((3, 1))}, "'x': must have 2 entries, got 3"),
+        ({"adj": np.eye(2), "features": np.full((2, 1), np.nan)}, "must be finite, got nan in row 0"),
+        ({"adj": np.eye(2), "labels": np.array([0.5, 1])}, "whole numbers"),
+        ({"adj": np.eye(2), "labels": np.zeros((2, 2))}, "one class per node"),
+        ({"adj": np.eye(2), "labels": np.array([0, 1]), "class_names": np.array(["a"])}, "got 1 names"),
+        ({"adj_data": np.ones(1), "adj_indices": np.array([9])}, "'adj_indptr': the member is missing"),
+        ({"adj_data": np.ones(1), "adj_indices": np.array([9]), "adj_indptr": np.array([0, 1, 1]),
+          "adj_shape": np.array([2, 2])}, "cannot be read"),
+    ],
+)  # fmt: skip
+def test_bad_npz_is_refused_with_the_reason(tmp_path, members, message):
+    np.savez(tmp_path / "g.npz", **members)
+    with pytest.raises(TableError, match=message):
+        read_graph(tmp_path / "g.npz")
