@@ -10,7 +10,7 @@ from gadc.diffusion import NearZeroRowSumWarning
 from gadc.experiments._measures import MEASURES, connectivity, fit_seconds, own_equation_error, small_graph
 from gadc.experiments._run import prepare, run_once
 from gadc.experiments._spec import Column, Row
-from gadc.models import MLPModel
+from gadc.models import FeatureModel
 from tests.helpers import dense
 from tests.helpers.graphs import random_graph
 from tests.helpers.tiny import tiny_data, tiny_table
@@ -88,7 +88,7 @@ def test_seconds_of_a_fit_of_another_model(monkeypatch):
 
     def make(name, **settings):
         made.append((name, settings))
-        return MLPModel(epochs=1)
+        return FeatureModel(epochs=1)
 
     monkeypatch.setattr("gadc.experiments._measures.make_model", make)
     fit_seconds(tiny_data(), 0, times=1, of="appnp", alpha=0.2)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gadc.diffusion import VARIANTS, normalize_rows
-from gadc.models import GADC, MLPModel
+from gadc.models import GADC, FeatureModel
 from tests.helpers import dense
 from tests.helpers.graphs import graphs, random_graph
 from tests.helpers.tiny import tiny_data
@@ -70,7 +70,7 @@ def test_without_smoothing_it_is_the_head_on_normalised_features(normalize):
     common = {"normalize": normalize, "epochs": 10, "hidden": 8, "dropout": 0.5}
     data = tiny_data()
     fitted = GADC(lam=0.0, head="mlp", **common).fit(data, seed=1)
-    assert torch.equal(fitted.logits, MLPModel(**common).fit(data, seed=1).logits)
+    assert torch.equal(fitted.logits, FeatureModel(**common).fit(data, seed=1).logits)
     assert torch.equal(fitted.logits, fitted.module(normalize_rows(data.x, normalize)).detach())
 
 

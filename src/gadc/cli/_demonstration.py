@@ -20,7 +20,7 @@ from torch_geometric.transforms import Compose
 
 from gadc.datasets.synthetic._digits import digits
 from gadc.diffusion import diffuse
-from gadc.models import Fitted, MLPModel
+from gadc.models import FeatureModel, Fitted
 from gadc.models._training.loop import accuracy
 from gadc.transforms import EdgeAddition, GaussianNoise
 
@@ -95,7 +95,9 @@ def _outcome(data: Data, method: str, settings: dict[str, Any], seed: int) -> Ou
     seen = data.__copy__()
     seen.x = (x - x.mean(0)) / x.std(0) / 3
     head = "linear" if settings else "mlp"
-    fitted = MLPModel(head=head, lr=0.03, dropout=0.0 if settings else 0.5, epochs=100).fit(seen, seed=seed)
+    fitted = FeatureModel(head=head, lr=0.03, dropout=0.0 if settings else 0.5, epochs=100).fit(
+        seen, seed=seed
+    )
     right = accuracy(fitted.logits[data.test_mask], data.y[data.test_mask])
     return Outcome(method=method, settings=settings, test_accuracy=right, features=x, fitted=fitted)
 

@@ -20,7 +20,7 @@ from gadc.estimators._arrays import to_tensor
 from gadc.estimators._graph_data import edges_of, read_edges, read_features, read_labels, read_masks
 from gadc.estimators._labels import known_labels, validation_split
 from gadc.estimators._prediction import DiffusionPredictor
-from gadc.models import Auto, Fitted, MLPModel
+from gadc.models import Auto, FeatureModel, Fitted
 from gadc.models.auto._auto import median_norm
 
 
@@ -237,7 +237,7 @@ class GADCClassifier(DiffusionPredictor):
             )
         names = ("head", "hidden", "dropout", "lr", "weight_decay", "epochs", "selection")
         settings = {name: getattr(self, name) for name in names}
-        MLPModel(**settings)  # refuses invalid settings
+        FeatureModel(**settings)  # refuses invalid settings
         return settings
 
     def _set_features(self, count: int, names: Any) -> None:
@@ -270,7 +270,7 @@ class GADCClassifier(DiffusionPredictor):
         features = self._aggregate(data.x, self.graph_, check_convergence=True)
         self.scale_ = median_norm(features)
         data.x = features / self.scale_
-        fitted = MLPModel(**settings).fit(data, seed=seed)
+        fitted = FeatureModel(**settings).fit(data, seed=seed)
         self.head_, self.candidate_, self.spread_ = fitted.module, None, None
         self.explain_, self.report_ = f"Variant {self.variant} was requested; nothing was compared.", {}
         return fitted

@@ -12,6 +12,7 @@ from gadc.models._appnp import APPNP
 from gadc.models._best import BestOf
 from gadc.models._elastic import ElasticGNN
 from gadc.models._evennet import EvenNet
+from gadc.models._feature_model import FeatureModel
 from gadc.models._gadc import GADC
 from gadc.models._gat import GAT
 from gadc.models._gcn import GCN
@@ -24,7 +25,6 @@ from gadc.models._hang import HANG, HamiltonianFlow
 from gadc.models._hang_quad import HANGQuad
 from gadc.models._irls import IRLS
 from gadc.models._label_propagation import LabelPropagation
-from gadc.models._mlp import MLPModel
 from gadc.models._model import Fitted, Model
 from gadc.models._nagphormer import NAGphormer
 from gadc.models._pro_gnn import ProGNN
@@ -38,7 +38,7 @@ from gadc.models.auto._auto import Auto
 
 MODELS: dict[str, type[Model]] = {
     "gadc": GADC,
-    "mlp": MLPModel,
+    "mlp": FeatureModel,
     "gcn": GCN,
     "gat": GAT,
     "appnp": APPNP,
@@ -92,6 +92,7 @@ __all__ = [
     "BestOf",
     "ElasticGNN",
     "EvenNet",
+    "FeatureModel",
     "Fitted",
     "GCNGarnet",
     "GCNJaccard",
@@ -100,7 +101,6 @@ __all__ = [
     "HANGQuad",
     "HamiltonianFlow",
     "LabelPropagation",
-    "MLPModel",
     "Model",
     "NAGphormer",
     "ProGNN",

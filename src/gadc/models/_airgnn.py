@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from gadc._base.validation import check_count
-from gadc.models._model import GraphModel
+from gadc.models._graph_model import GraphModel
 from gadc.models._training.heads import MLP, build_head
 from gadc.operators import LinearOperator
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from gadc.diffusion import appnp, polynomial
 from gadc.models._fast.dropout import drop
-from gadc.models._fast.linear_propagation import LinearPropagation
+from gadc.models._linear_propagation import LinearPropagation
 from gadc.models._training.heads import MLP, build_head
 from gadc.operators import LinearOperator
 

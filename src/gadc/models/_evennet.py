@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from gadc._base.validation import check_count
 from gadc.diffusion import Plain, polynomial, ppr
 from gadc.models._fast.dropout import drop
-from gadc.models._model import GraphModel
+from gadc.models._graph_model import GraphModel
 from gadc.models._training.heads import MLP, build_head
 from gadc.operators import LinearOperator
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from gadc._base.memo import remembered
 from gadc._base.validation import check_choice
 from gadc.diffusion import Transition, make_transition, neumann, normalize_rows, polynomial, sgc
-from gadc.models._model import DiffuseFirst
+from gadc.models._head_model import DiffuseFirst
 
 # Settings of a single variant's transition object; None leaves the object's own default.
 _SPECIAL = ("transpose", "phi_norm", "phi_self_loops", "listed_loops", "power", "neighbors", "anchor")

@@ -23,7 +23,7 @@ from gadc._base.validation import check_count, check_number
 from gadc.diffusion._graph import add_self_loops, adjacency
 from gadc.models._fast.attention import edge_softmax, weighted_sums
 from gadc.models._fast.dropout import drop
-from gadc.models._model import GraphModel
+from gadc.models._graph_model import GraphModel
 from gadc.operators import LinearOperator
 
 SLOPE = 0.2
@@ -43,7 +43,7 @@ class GAT(GraphModel):
     """
 
     drops_features: ClassVar[bool] = True
-    hops: ClassVar[int] = 2
+    receptive_hops: ClassVar[int] = 2
 
     hidden: int = 8
     heads: int = 8

@@ -15,7 +15,7 @@ from torch.nn.functional import linear
 
 from gadc._base.validation import check_choice, check_count
 from gadc.models._fast.dropout import drop
-from gadc.models._model import GraphModel
+from gadc.models._graph_model import GraphModel
 from gadc.models._training.heads import INITS, MLP
 from gadc.operators import LinearOperator
 
@@ -51,12 +51,12 @@ class GCN(GraphModel):
 
     @property
     def drops_features(self) -> bool:
-        """If it is set to."""
+        """Whether dropout acts on the features, as `input_dropout` says."""
         return self.input_dropout
 
     @property
-    def hops(self) -> int:
-        """One a layer."""
+    def receptive_hops(self) -> int:
+        """One hop per layer."""
         return self.num_layers
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from gadc._base.validation import check_choice, check_count, check_number
 from gadc.diffusion import Plain, neumann, normalize_rows, polynomial
-from gadc.models._model import DiffuseFirst
+from gadc.models._head_model import DiffuseFirst
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ from gadc._base.validation import check_count, check_number
 from gadc.diffusion._graph import adjacency, normalize
 from gadc.diffusion._similarity import edge_cosines
 from gadc.models._fast.dropout import drop
-from gadc.models._model import GraphModel
+from gadc.models._graph_model import GraphModel
 from gadc.operators import LinearOperator
 
 SMALLEST = 1e-6  # sums of similarities below it are not divided by

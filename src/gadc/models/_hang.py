@@ -25,8 +25,8 @@ from torch.nn.functional import softplus
 
 from gadc._base.validation import check_count, check_number
 from gadc.models._fast.dropout import drop
+from gadc.models._graph_model import GraphModel
 from gadc.models._hang_quad import Encoder
-from gadc.models._model import GraphModel
 from gadc.operators import LinearOperator
 
 

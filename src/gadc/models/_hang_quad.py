@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from gadc._base.validation import check_count
 from gadc.diffusion._graph import adjacency
 from gadc.models._fast.dropout import drop
-from gadc.models._model import GraphModel
+from gadc.models._graph_model import GraphModel
 from gadc.operators import LinearOperator
 
 

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from gadc._base.validation import check_choice, check_count, check_number
 from gadc.diffusion._graph import add_self_loops, adjacency, normalize
-from gadc.models._fast.linear_propagation import LinearPropagation
+from gadc.models._linear_propagation import LinearPropagation
 from gadc.models._training.heads import MLP
 from gadc.operators import LinearOperator
 

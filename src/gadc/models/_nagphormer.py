@@ -30,7 +30,8 @@ from gadc._base.validation import check_choice, check_count, check_number
 from gadc.diffusion import Plain
 from gadc.diffusion._graph import adjacency
 from gadc.models._fast.dropout import drop
-from gadc.models._model import Fitted, GraphModel
+from gadc.models._graph_model import GraphModel
+from gadc.models._model import Fitted
 from gadc.models._training.callbacks import Callback
 from gadc.models._training.loop import train
 from gadc.operators import LinearOperator

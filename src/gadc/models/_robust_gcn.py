@@ -28,7 +28,7 @@ from torch.nn.functional import elu
 from gadc._base.validation import check_number
 from gadc.diffusion._graph import add_self_loops, adjacency, normalize
 from gadc.models._fast.dropout import drop
-from gadc.models._model import GraphModel
+from gadc.models._graph_model import GraphModel
 from gadc.operators import LinearOperator
 
 TINY = 1e-8

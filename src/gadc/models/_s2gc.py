@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from gadc.diffusion import Plain, normalize_rows, polynomial, ssgc
-from gadc.models._model import DiffuseFirst
+from gadc.models._head_model import DiffuseFirst
 
 
 @dataclass(frozen=True, kw_only=True)

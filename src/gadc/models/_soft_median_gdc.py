@@ -34,7 +34,7 @@ from gadc._base.validation import check_count, check_number
 from gadc.diffusion import Plain, polynomial, ppr
 from gadc.diffusion._graph import normalize
 from gadc.models._fast.dropout import drop
-from gadc.models._model import GraphModel
+from gadc.models._graph_model import GraphModel
 from gadc.operators import LinearOperator
 from gadc.operators._pattern import SparsePattern
 from gadc.operators._products import sddmm

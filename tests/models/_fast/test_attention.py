@@ -1,4 +1,4 @@
-"""Attention compiled by Numba against dense formulas and against torch, with its gradients."""
+"""Attention over a graph against the dense formula, in torch and compiled by Numba."""
 
 import pytest
 import torch
@@ -17,8 +17,8 @@ def _pattern(kind):
     if kind == "symmetric":
         dense |= dense.T.clone()
     if kind == "idle":
-        dense[::3] = False  # nodes without a neighbour
-        dense[:, 1::3] = False  # and nodes nobody looks at
+        dense[::3] = False  # nodes without a neighbor
+        dense[:, 1::3] = False  # and nodes that are no one's neighbor
     keys = torch.nonzero(dense.flatten()).squeeze(1)
     return SparsePattern.from_keys(keys, N, N, symmetric=kind == "symmetric"), dense
 
@@ -45,7 +45,7 @@ def _inputs(pattern, heads, units, dtype):
 
 
 def _dense_attention(dense, values, ends, mapped):
-    """A head at a time, over all pairs."""
+    """Compute the attention of each head over all pairs of nodes."""
     weights = torch.zeros(N, N, dtype=mapped.dtype)
     weights[dense] = values
     outs = []
@@ -57,7 +57,7 @@ def _dense_attention(dense, values, ends, mapped):
 
 @pytest.mark.parametrize(("heads", "units"), [(1, 1), (1, 15), (3, 5), (8, 8)])
 @pytest.mark.parametrize("backend", ["torch", "numba"])
-def test_the_dense_formula_and_its_gradients(graph, heads, units, backend):
+def test_attention_is_the_dense_formula_with_its_gradients(graph, heads, units, backend):
     pattern, dense = graph
     values, ends, mapped = _inputs(pattern, heads, units, torch.float64)
     ends.requires_grad_()
@@ -69,13 +69,12 @@ def test_the_dense_formula_and_its_gradients(graph, heads, units, backend):
         gradients = torch.autograd.grad((found * towards).sum(), [ends, mapped])
     expected = _dense_attention(dense, values, ends, mapped)
     assert torch.allclose(found, expected)
-    for ours, theirs in zip(
-        gradients, torch.autograd.grad((expected * towards).sum(), [ends, mapped]), strict=True
-    ):
-        assert torch.allclose(ours, theirs)
+    wanted = torch.autograd.grad((expected * towards).sum(), [ends, mapped])
+    for gradient, reference in zip(gradients, wanted, strict=True):
+        assert torch.allclose(gradient, reference)
 
 
-def test_single_precision_agrees_with_torch(graph):
+def test_compiled_attention_agrees_with_torch_in_single_precision(graph):
     pattern, _ = graph
     values, ends, mapped = _inputs(pattern, 8, 8, torch.float32)
     outs = []
@@ -86,7 +85,7 @@ def test_single_precision_agrees_with_torch(graph):
     assert torch.allclose(*outs, atol=1e-5)
 
 
-def test_a_gradient_in_the_entries_goes_through_torch_to_any_order():
+def test_edge_softmax_has_gradients_of_any_order_in_the_entries():
     pattern, _ = _pattern("symmetric")
     values, ends, _ = _inputs(pattern, 2, 3, torch.float64)
     values.requires_grad_()
@@ -97,7 +96,7 @@ def test_a_gradient_in_the_entries_goes_through_torch_to_any_order():
     assert float(curvature.abs().sum()) > 0
 
 
-def test_a_second_derivative_of_compiled_attention_is_an_error_and_not_wrong():
+def test_compiled_attention_rejects_second_derivatives():
     pattern, _ = _pattern("symmetric")
     values, ends, _ = _inputs(pattern, 2, 3, torch.float64)
     ends.requires_grad_()
@@ -108,7 +107,7 @@ def test_a_second_derivative_of_compiled_attention_is_an_error_and_not_wrong():
         slope.sum().backward()
 
 
-def test_large_scores_do_not_overflow(graph):
+def test_attention_does_not_overflow_on_large_scores(graph):
     pattern, _ = graph
     values, ends, mapped = _inputs(pattern, 2, 3, torch.float32)
     with use_backend("numba"):

@@ -1,4 +1,4 @@
-"""A training step on some nodes needs their neighbourhood alone, and gives the same scores and gradients."""
+"""Training on the receptive field of the labelled nodes is training on the whole graph."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ from gadc.operators import LinearOperator
 
 
 def path_graph(n=30):
-    """A path with a label at one end, so that most nodes are far away."""
+    """Build a path with labels near one end, so that most nodes are far from them."""
     edges = torch.stack([torch.arange(n - 1), torch.arange(1, n)])
     generator = torch.Generator().manual_seed(0)
     data = Data(
@@ -26,20 +26,20 @@ def path_graph(n=30):
 
 
 @pytest.mark.parametrize(("hops", "reached"), [(0, 3), (1, 5), (2, 7)])
-def test_it_grows_by_the_neighbours_of_each_hop(hops, reached):
+def test_receptive_field_grows_by_the_neighbors_of_each_hop(hops, reached):
     data = path_graph()
     graph = Plain()(data.x, data.edge_index)
-    asked = data.val_mask
-    field = field_of(asked, data.x, graph, hops)
+    targets = data.val_mask
+    field = field_of(targets, data.x, graph, hops)
     start = 10 - hops
     assert torch.equal(field.features, data.x[start : start + reached])
-    assert torch.equal(field.asked, torch.arange(hops, hops + 3))
+    assert torch.equal(field.targets, torch.arange(hops, hops + 3))
     block = slice(start, start + reached)
     assert torch.equal(field.graph.to_dense(), graph.to_dense()[block, block])
     assert field.graph.pattern.symmetric == graph.pattern.symmetric
 
 
-def test_it_is_the_whole_graph_where_that_is_little_more():
+def test_receptive_field_is_the_whole_graph_where_that_is_little_more():
     data = path_graph()
     graph = Plain()(data.x, data.edge_index)
     low_rank = LinearOperator(graph.pattern, graph.values, data.x, data.x)
@@ -49,7 +49,7 @@ def test_it_is_the_whole_graph_where_that_is_little_more():
         field_of(data.train_mask, data.x, low_rank, 1),
     ):
         assert field.features is data.x
-        assert torch.equal(field.asked, torch.arange(3))
+        assert torch.equal(field.targets, torch.arange(3))
     assert len(field_of(data.train_mask, data.x, graph, 16).features) == 19
 
 
@@ -57,7 +57,7 @@ def test_it_is_the_whole_graph_where_that_is_little_more():
     ("name", "settings"),
     [("gcn", {}), ("gcn", {"num_layers": 3}), ("gcn", {"num_layers": 1}), ("gat", {})],
 )
-def test_training_in_it_is_training_on_the_graph(monkeypatch, name, settings):
+def test_training_on_the_receptive_field_is_training_on_the_graph(monkeypatch, name, settings):
     data = path_graph()
     model = make_model(name, dropout=0.0, epochs=30, **settings)
     inside = model.fit(data, seed=1)
@@ -70,9 +70,9 @@ def test_training_in_it_is_training_on_the_graph(monkeypatch, name, settings):
     assert not torch.allclose(inside.logits, untrained.logits, atol=1e-3)
 
 
-def test_one_hop_too_few_would_show(monkeypatch):
+def test_training_with_one_hop_too_few_differs(monkeypatch):
     data = path_graph()
     model = make_model("gcn", dropout=0.0, epochs=5)
     right = model.fit(data, seed=1).trained.train_losses
-    monkeypatch.setattr(type(model), "hops", 1)
+    monkeypatch.setattr(type(model), "receptive_hops", 1)
     assert model.fit(data, seed=1).trained.train_losses != pytest.approx(right, rel=1e-6)

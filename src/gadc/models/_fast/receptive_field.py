@@ -1,7 +1,7 @@
 """The part of a graph that the scores of some nodes depend on: all that a training step on them needs.
 
-After h layers a node has heard of its h-hop neighbourhood. With few labels that is a fraction of the graph,
-and a step over it is exact: the entries of rows within h - 1 hops are all there, and nobody asks the rest.
+After h layers a node depends on its h-hop neighbourhood. With few labels this is a fraction of the graph, and
+a step over it is exact: it holds every entry of the rows within h - 1 hops, and no other rows are needed.
 """
 
 from __future__ import annotations
@@ -16,34 +16,47 @@ from gadc.models._fast.sparse_features import SparseFeatures
 from gadc.operators import LinearOperator
 from gadc.operators._pattern import SparsePattern
 
-WORTHWHILE = 0.66  # share of the nodes up to which the copy of their features pays
+WORTHWHILE = 0.66  # share of the nodes up to which a copy of their features pays
 
 
 @dataclass(frozen=True)
 class ReceptiveField:
-    """Features and graph of some nodes, and where the asked ones are among them."""
+    """Some nodes of a graph, with renumbered edges between them.
+
+    Attributes:
+        features: Features of these nodes.
+        graph: Operator of the edges between them.
+        targets: Positions of the target nodes among them.
+    """
 
     features: Tensor | SparseFeatures
     graph: LinearOperator
-    asked: Tensor
+    targets: Tensor
 
 
 def receptive_field(
-    asked: Tensor, features: Tensor | SparseFeatures, graph: LinearOperator, hops: int | None
+    targets: Tensor, features: Tensor | SparseFeatures, graph: LinearOperator, hops: int | None
 ) -> ReceptiveField:
-    """What `hops` rounds over `graph` need for the nodes of the mask `asked`.
+    """Return the part of `graph` within `hops` hops of the target nodes.
 
-    It is the whole graph where that is little more, where `hops` is None, and where a low-rank part joins
-    every node to every other.
+    The whole graph is returned if that part is nearly as large, if `hops` is None, and if a low-rank part of
+    the operator connects every pair of nodes.
+
+    Args:
+        targets: Mask of the target nodes, shape (n,).
+        features: Features of all nodes.
+        graph: Operator of all edges.
+        hops: Number of hops; None stands for any number.
     """
     if hops is not None and graph.left is None:
-        nodes = _within(asked, graph.pattern, hops)
+        nodes = _within(targets, graph.pattern, hops)
         if int(nodes.sum()) <= WORTHWHILE * len(nodes):
-            return ReceptiveField(features[nodes], _among(nodes, graph), _places(asked[nodes]))
-    return ReceptiveField(features, graph, _places(asked))
+            return ReceptiveField(features[nodes], _among(nodes, graph), _positions(targets[nodes]))
+    return ReceptiveField(features, graph, _positions(targets))
 
 
 def _within(nodes: Tensor, pattern: SparsePattern, hops: int) -> Tensor:
+    """Return the mask of all nodes within so many hops of a mask of nodes."""
     rows, cols = pattern.rows.long(), pattern.cols.long()
     for _ in range(hops):
         nodes = nodes.index_fill(0, cols[nodes[rows]], True)
@@ -51,14 +64,14 @@ def _within(nodes: Tensor, pattern: SparsePattern, hops: int) -> Tensor:
 
 
 def _among(nodes: Tensor, graph: LinearOperator) -> LinearOperator:
-    """The entries between these nodes."""
+    """Return the operator of the entries between the nodes of a mask, which are renumbered."""
     rows, cols = graph.pattern.rows.long(), graph.pattern.cols.long()
     kept = nodes[rows] & nodes[cols]
-    place, count = nodes.cumsum(0) - 1, int(nodes.sum())
-    keys = edge_keys((place[rows[kept]], place[cols[kept]]), count)
+    position, count = nodes.cumsum(0) - 1, int(nodes.sum())
+    keys = edge_keys((position[rows[kept]], position[cols[kept]]), count)
     pattern = SparsePattern.from_keys(keys, count, count, symmetric=graph.pattern.symmetric)
     return LinearOperator(pattern, graph.values[kept], symmetric=graph.symmetric)
 
 
-def _places(mask: Tensor) -> Tensor:
+def _positions(mask: Tensor) -> Tensor:
     return torch.nonzero(mask).squeeze(1)

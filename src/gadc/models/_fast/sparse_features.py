@@ -1,7 +1,7 @@
-"""Features most of which are zero, as bags of words are: a linear map and dropout touch the others alone.
+"""Features that are mostly zero, such as bags of words: linear maps and dropout skip the zeros.
 
 To a module that begins with a linear map they look like a matrix: `torch.nn.functional.linear` (and with it
-`torch.nn.Linear`), `@`, `len` and rows by a mask work. All else that torch is asked to do with them fails.
+`torch.nn.Linear`), `@`, `len` and a mask of rows work. Any other torch function fails.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from torch.nn.functional import linear
 from gadc.operators._pattern import SparsePattern
 from gadc.operators._products import spmm
 
-THIN = 0.05  # share of entries: an epoch of APPNP takes 0.6 of a dense one there, as long as it at 0.12
+SPARSE_SHARE = 0.05  # share of entries up to which an epoch on sparse features is clearly faster
 
 
 @dataclass(frozen=True, eq=False)
 class SparseFeatures:
-    """A sparse matrix, a row a node.
+    """A sparse matrix with one row per node.
 
     Args:
-        pattern: Where entries are.
-        values: The entries.
+        pattern: Positions of the entries.
+        values: Values of the entries.
     """
 
     pattern: SparsePattern
@@ -34,7 +34,7 @@ class SparseFeatures:
 
     @classmethod
     def of(cls, x: Tensor) -> SparseFeatures:
-        """The entries of a dense matrix that are not zero."""
+        """Convert a dense matrix, of which the entries that are not zero are kept."""
         rows, cols = torch.nonzero(x, as_tuple=True)
         return cls(SparsePattern.from_entries(rows, cols, *x.shape), x[rows, cols])
 
@@ -42,16 +42,16 @@ class SparseFeatures:
         return self.pattern.num_rows
 
     def __getitem__(self, nodes: Tensor) -> SparseFeatures:
-        """The rows of a mask."""
+        """Return the rows of a mask of nodes."""
         rows = self.pattern.rows.long()
         kept = nodes[rows]
-        place = nodes.cumsum(0) - 1
-        entries = place[rows[kept]], self.pattern.cols[kept]
+        position = nodes.cumsum(0) - 1
+        entries = position[rows[kept]], self.pattern.cols[kept]
         pattern = SparsePattern.from_entries(*entries, int(nodes.sum()), self.pattern.num_cols)
         return SparseFeatures(pattern, self.values[kept])
 
     def __matmul__(self, weight: Tensor) -> Tensor:
-        """Times a matrix with a row a feature."""
+        """Multiply by a dense matrix with one row per feature."""
         return spmm(self.pattern, self.values, weight)
 
     @classmethod
@@ -62,7 +62,7 @@ class SparseFeatures:
         arguments: tuple[Any, ...] = (),
         named: Mapping[str, Any] | None = None,
     ) -> Any:
-        """What torch calls in place of a function that got such features."""
+        """Replace `torch.nn.functional.linear`; torch raises a TypeError for other functions."""
         return _linear(*arguments, **(named or {})) if function is linear else NotImplemented
 
 
@@ -71,6 +71,6 @@ def _linear(features: SparseFeatures, weight: Tensor, bias: Tensor | None = None
     return out if bias is None else out + bias
 
 
-def thin_or_dense(x: Tensor) -> Tensor | SparseFeatures:
-    """The features as they are cheaper to train on."""
-    return SparseFeatures.of(x) if int(torch.count_nonzero(x)) <= THIN * x.numel() else x
+def sparse_or_dense(x: Tensor) -> Tensor | SparseFeatures:
+    """Convert features to sparse ones if training on them is faster."""
+    return SparseFeatures.of(x) if int(torch.count_nonzero(x)) <= SPARSE_SHARE * x.numel() else x

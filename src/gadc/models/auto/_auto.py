@@ -20,8 +20,9 @@ from torch_geometric.data import Data
 
 from gadc._base.validation import check_features
 from gadc.diffusion import NearZeroRowSumWarning
+from gadc.models._head_model import HeadModel
 from gadc.models._label_propagation import LabelPropagation
-from gadc.models._model import Fitted, HeadSettings
+from gadc.models._model import Fitted
 from gadc.models._training.callbacks import Callback
 from gadc.models._training.loop import Trained
 from gadc.models.auto import (
@@ -81,7 +82,7 @@ class FittedAuto(Fitted):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Auto(HeadSettings):
+class Auto(HeadModel):
     """No graph, plain diffusion, GADC I to IV or label propagation: whichever validates best.
 
     Beside the given head an MLP is tried: where features say more than edges, it is often the better one.

@@ -1,4 +1,4 @@
-"""The graph-free control: an MLP on the features alone.
+"""The control without a graph: an MLP or a linear model on the features alone.
 
 Rumelhart, Hinton and Williams, "Learning representations by back-propagating errors", Nature 1986. Every
 figure of a graph method stands beside it: where it wins, the graph hurts.
@@ -14,18 +14,30 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc.diffusion import normalize_rows
-from gadc.models._model import Fitted, HeadSettings
+from gadc.models._head_model import HeadModel
+from gadc.models._model import Fitted
 from gadc.models._training.callbacks import Callback
 
 
 @dataclass(frozen=True, kw_only=True)
-class MLPModel(HeadSettings):
-    """An MLP that never sees an edge."""
+class FeatureModel(HeadModel):
+    """A head on the features alone, which never sees an edge.
+
+    Args:
+        head: "mlp" (default) or "linear"; the other settings are those of every head.
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import FeatureModel
+        >>> data = csbm(60, num_features=4, seed=0)
+        >>> FeatureModel(head="linear", epochs=5).fit(data).logits.shape
+        torch.Size([60, 2])
+    """
 
     head: str = "mlp"
 
     def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
-        """Train on the normalised features."""
+        """Train on the normalised features; see `Model.fit`."""
         features = normalize_rows(data.x, self.normalize)
         module, trained = self._fit_head(features, data, seed, callbacks)
 

@@ -1,18 +1,14 @@
-"""Rows of a propagation in place of its products: the same scores, the same training."""
+"""Models with a linear propagation train on the rows of its matrix as they do on its products."""
 
 from dataclasses import replace
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from gadc.models import APPNP, IRLS
-from gadc.models._fast import linear_propagation
-from gadc.models._fast.linear_propagation import propagation_rows
+from gadc.models import _linear_propagation as linear_propagation
+from gadc.models._fast import propagation_rows
 from gadc.models._fast.sparse_features import SparseFeatures
-from tests.helpers import dense
-from tests.helpers.graphs import graphs
 from tests.helpers.tiny import tiny_data
 
 MODELS = [
@@ -22,23 +18,8 @@ MODELS = [
 ]
 
 
-@settings(max_examples=25)
-@given(graphs(), st.integers(0, 4), st.data())
-def test_rows_are_those_of_the_dense_matrix(graph, num_steps, data):
-    n = len(graph.x)
-    asked = torch.tensor(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
-    model = APPNP(alpha=0.3, num_steps=num_steps, edge_dropout=0.0)
-    operator = model.graph(*graph.args)
-    A, eye = dense.normalized(graph.A), torch.eye(n, dtype=torch.float64)
-    S = eye
-    for _ in range(num_steps):
-        S = 0.7 * A @ S + 0.3 * eye
-    rows = propagation_rows(lambda f: model.propagate(f, operator), asked, torch.float64)
-    assert torch.allclose(rows, S[asked])
-
-
 def _two_parts():
-    """Two graphs without a path between them; labels are in the first."""
+    """Join two graphs without an edge between them; only the first has labels."""
     data = tiny_data(dtype=torch.float64)
     n = len(data.x)
     data.x = torch.cat([data.x, data.x.flip(0)])
@@ -53,7 +34,7 @@ def _two_parts():
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("model", MODELS)
-def test_scores_of_some_nodes_are_those_among_all(model, sparse):
+def test_scorer_gives_the_scores_of_its_targets_from_the_nodes_they_depend_on(model, sparse):
     data = _two_parts()
     torch.manual_seed(0)
     module = model.build(data.x.shape[1], 3).double()
@@ -62,14 +43,14 @@ def test_scores_of_some_nodes_are_those_among_all(model, sparse):
     module.mlp.register_forward_pre_hook(lambda _, inputs: seen.append(len(inputs[0])))
     scorer = model.scorer(module, data.train_mask, SparseFeatures.of(data.x) if sparse else data.x, graph)
     assert torch.allclose(scorer(), module(data.x, graph)[data.train_mask])
-    assert seen[0] <= len(data.x) // 2 < seen[1]  # the other part is not even predicted
+    assert seen[0] <= len(data.x) // 2 < seen[1]  # the module does not predict the other part
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_training_is_the_same(model, monkeypatch):
+def test_training_by_rows_is_training_by_products(model, monkeypatch):
     data = _two_parts()
     fitted = model.fit(data, seed=2)
-    monkeypatch.setattr(linear_propagation, "_CHEAPER", 0)
+    monkeypatch.setattr(propagation_rows, "_DENSE_SPEED", 0)
     direct = model.fit(data, seed=2)
     assert fitted.trained.train_losses == pytest.approx(direct.trained.train_losses, rel=1e-9)
     assert torch.allclose(fitted.logits, direct.logits)
@@ -78,7 +59,7 @@ def test_training_is_the_same(model, monkeypatch):
 @pytest.mark.parametrize(
     "model", [replace(MODELS[0], edge_dropout=0.5), replace(MODELS[1], reweight=True, step="preconditioned")]
 )
-def test_what_is_not_linear_is_not_formed(model, monkeypatch):
+def test_propagation_that_is_not_linear_is_never_formed(model, monkeypatch):
     monkeypatch.setattr(linear_propagation, "propagation_rows", None)
     assert not model.linear
     model.fit(tiny_data(), seed=0)
