@@ -61,7 +61,7 @@ def test_missing_matplotlib_is_said_before_the_work(run, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, _, err = run("demo", "-o", tmp_path / "demo.html")
     assert code == 1
-    assert "plots need matplotlib" in err
+    assert "matplotlib is not installed" in err
 
 
 def test_help_shows_an_example(run):

@@ -81,7 +81,7 @@ def test_an_older_file_stays_where_writing_fails(tmp_path, monkeypatch):
 
 def test_missing_matplotlib_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match="plots need matplotlib"):
+    with pytest.raises(ImportError, match="matplotlib is not installed"):
         run_report().html()
 
 

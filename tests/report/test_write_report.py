@@ -128,7 +128,7 @@ def test_empty_results_are_said_not_a_crash(tables, message, tmp_path):
 
 def test_missing_matplotlib_is_named_and_nothing_is_written(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r"plots need matplotlib; install it with: pip install matplotlib"):
+    with pytest.raises(ImportError, match="matplotlib is not installed"):
         write_report(TABLES, tmp_path)
     assert list(tmp_path.iterdir()) == []
 

@@ -21,14 +21,15 @@ ReportFile = Annotated[
 
 def check_report(path: Path, option: str = "--report", *, make_folder: bool = False) -> None:
     """Refuse a report that could not be written before the work is done."""
-    from gadc.report._plots import require_matplotlib
+    from gadc._base.extras import require
 
     if path.suffix.lower() not in SUFFIXES:
         raise ValueError(f"{option} must end in {' or '.join(SUFFIXES)}, got {str(path)!r}.")
     if make_folder:
         path.parent.mkdir(parents=True, exist_ok=True)
     check_folder(path, option)
-    require_matplotlib()
+    for package in ("matplotlib", "jinja2"):
+        require(package, "report")
 
 
 def command_line(context: typer.Context) -> str:

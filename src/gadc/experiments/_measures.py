@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
-import networkx as nx
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
@@ -73,15 +73,18 @@ def small_graph(name: str) -> tuple[Tensor, int]:
 
     The last one is a picture that the paper's text does not describe; ours is the cube with its eight nodes.
     """
-    graphs = {
-        "isolated": nx.empty_graph(4),
-        "star": nx.star_graph(3),
-        "complete": nx.complete_graph(4),
-        "cube": nx.cubical_graph(),
-    }
-    check_choice("small_graph", name, "name", tuple(graphs))
-    edges = torch.tensor(list(graphs[name].edges), dtype=torch.int64).reshape(-1, 2).T
-    return edges, graphs[name].number_of_nodes()
+    check_choice("small_graph", name, "name", tuple(_SMALL_GRAPHS))
+    num_nodes, edges = _SMALL_GRAPHS[name]
+    return torch.tensor(edges, dtype=torch.int64).reshape(-1, 2).T, num_nodes
+
+
+_SMALL_GRAPHS: dict[str, tuple[int, list[tuple[int, int]]]] = {
+    "isolated": (4, []),
+    "star": (4, [(0, leaf) for leaf in (1, 2, 3)]),
+    "complete": (4, list(combinations(range(4), 2))),
+    # corners are three bits; an edge changes one of them
+    "cube": (8, [(u, u | bit) for u in range(8) for bit in (1, 2, 4) if not u & bit]),
+}
 
 
 def fit_seconds(data: Data, seed: int, *, times: int, of: str = "gadc", **settings: Any) -> float:

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
+from gadc._base.extras import require
 from gadc.report._grid import LEGEND, lay_out, tally
 from gadc.report._plots import INK, PAPER
 from gadc.report._section import Section
@@ -35,14 +34,16 @@ def document(sections: Sequence[Section], pictures: dict[str, str], title: str) 
 
 def fill_template(name: str, **values: Any) -> str:
     """A page from a template of the package; every value is escaped unless the template says otherwise."""
-    environment = Environment(
-        loader=PackageLoader("gadc.report", "templates"),
+    jinja2 = require("jinja2", "report")
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("gadc.report", "templates"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(name).render(**values)
+    page: str = environment.get_template(name).render(**values)
+    return page
 
 
 def inline_svg(svg: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
+from gadc._base.extras import require
 from gadc.report._curves import Curve, Plot
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def render(
     Raises:
         ImportError: matplotlib is missing.
     """
-    require_matplotlib()
+    require("matplotlib", "report")
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -65,16 +66,6 @@ def render(
         stamps = ("Date", "Creator", "Format", "Type") if kind == "svg" else ("Software",)
         figure.savefig(picture, format=kind, dpi=160, metadata=dict.fromkeys(stamps))
     return picture.getvalue()
-
-
-def require_matplotlib() -> None:
-    """Raise an ImportError that says what to install where matplotlib is missing."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            "gadc.report: plots need matplotlib; install it with: pip install matplotlib."
-        ) from error
 
 
 def quiet(axes: Axes) -> None:
