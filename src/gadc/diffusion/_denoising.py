@@ -11,7 +11,6 @@ F*‖_F <= ‖∇q(F)‖_F / 2 for every F.
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import dataclass, field
 
@@ -20,7 +19,7 @@ from torch import Tensor
 
 from gadc._base.validation import check_count, check_features, check_number
 from gadc.diffusion._agsd import AGSDProblem, descend
-from gadc.diffusion._similarity import gram_norm
+from gadc.diffusion._similarity import gram_norm, power_of_two
 from gadc.diffusion._transitions import Plain
 from gadc.operators import LinearOperator
 from gadc.operators._pattern import SparsePattern
@@ -136,9 +135,7 @@ def minimize_agsd(
     max_iter = check_count("minimize_agsd", max_iter, "max_iter")
     with torch.no_grad():
         plain = Plain(self_loops=self_loops)(x, edge_index, edge_weight).detach()
-        # The minimiser of c X is c F*: entries near 1 keep fourth powers of vast and of tiny ones in range,
-        # and a power of two rounds nothing.
-        scale = 2.0 ** (math.frexp(float(x.abs().max()))[1] - 1) if x.numel() else 1.0
+        scale = power_of_two(x)  # the minimiser of c X is c F*
         x = x / scale
         # F* = (...)^-1 X has its rows in the row space of X, so wide features are solved within that space.
         basis = torch.linalg.qr(x.T).Q if x.shape[1] > x.shape[0] else None

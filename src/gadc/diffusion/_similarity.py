@@ -9,33 +9,52 @@ import torch
 from torch import Tensor
 
 from gadc._base.memo import remembered
-from gadc.operators import LinearOperator
-from gadc.operators._pattern import SparsePattern
+from gadc.operators import LinearOperator, SparsePattern
 from gadc.operators._products import sddmm
 
 
-def edge_cosines(x: Tensor, graph: LinearOperator, *, power: float = 1.0) -> LinearOperator:
-    """The graph with every weight multiplied by the cosine of its ends' features; 0 for a zero row.
-
-    With a `power` other than 1, by that power of the cosine, and by 0^power where the cosine is below 0.
-    """
-    cosines = remembered("cosines", (x, graph.pattern), lambda: _cosines(x, graph.pattern))
-    if power != 1:
-        cosines = cosines.clamp(min=0) ** power
-    return replace(graph, values=graph.values * cosines, bounds=None)
-
-
-def _cosines(x: Tensor, pattern: SparsePattern) -> Tensor:
+def unit_rows(x: Tensor) -> Tensor:
+    """Divide each row by its ℓ2 norm; a zero row stays zero, also for the gradient."""
     squares = x.square().sum(1)
-    occupied = squares > 0
-    safe = torch.where(occupied, squares, torch.ones_like(squares))
-    directions = x / safe.sqrt().unsqueeze(1)
+    safe = torch.where(squares > 0, squares, torch.ones_like(squares))
+    return x / safe.sqrt().unsqueeze(1)
+
+
+def cosines(x: Tensor, pattern: SparsePattern) -> Tensor:
+    """Compute cos(X_i, X_j) for every entry (i, j) of a pattern; 0 where a row is zero.
+
+    Args:
+        x: Features X, shape (n, d).
+        pattern: Entries of an n × n matrix.
+
+    Returns:
+        One cosine per entry, shape (entries,), differentiable in `x`.
+    """
+    directions = unit_rows(x)
     return sddmm(pattern, directions, directions)
 
 
+def edge_cosines(x: Tensor, graph: LinearOperator, *, power: float = 1.0) -> LinearOperator:
+    """Multiply every weight of a graph by the cosine of the features of its ends.
+
+    Args:
+        x: Features X, shape (n, d).
+        graph: A, without a low-rank part.
+        power: Exponent of the cosines, 1 by default; with another one, a cosine below 0 counts as 0.
+
+    Returns:
+        The graph with the new weights, differentiable in `x` and in the old ones.
+    """
+    factors = remembered("cosines", (x, graph.pattern), lambda: cosines(x, graph.pattern))
+    if power != 1:
+        factors = factors.clamp(min=0) ** power
+    return replace(graph, values=graph.values * factors, bounds=None)
+
+
 def gram_norm(x: Tensor, *, owner: str = "gram_norm") -> Tensor:
-    """‖X Xᵀ‖_F, from the smaller of X Xᵀ and Xᵀ X."""
-    norm = remembered("gram norm", (x,), lambda: frobenius_norm(x.T @ x if len(x) >= x.shape[1] else x @ x.T))
+    """Compute ‖X Xᵀ‖_F from the smaller of X Xᵀ and Xᵀ X; refuse features where it is 0 or overflows."""
+    gram = x.T @ x if x.shape[0] >= x.shape[1] else x @ x.T
+    norm = frobenius_norm(gram)
     if norm == 0 and not x.any():
         raise ValueError(f"{owner}: all features in x are zero, so Φ = X Xᵀ / ‖X Xᵀ‖_F is 0/0.")
     if norm == 0 or not norm.isfinite():
@@ -47,9 +66,17 @@ def gram_norm(x: Tensor, *, owner: str = "gram_norm") -> Tensor:
 
 
 def frobenius_norm(values: Tensor) -> Tensor:
-    """‖values‖_F, also where the squares of the entries do not fit into their type."""
-    top = float(values.detach().abs().max()) if values.numel() else 0.0
-    # A power of two rounds nothing, so that usual values have their usual norm to the last bit.
-    unit = 2.0 ** (math.frexp(top)[1] - 1) if 0 < top < math.inf else 1.0
+    """Compute ‖values‖_F, also where the squares of the entries do not fit into their type."""
+    unit = power_of_two(values)
     norm: Tensor = unit * torch.linalg.vector_norm(values / unit)
     return norm
+
+
+def power_of_two(values: Tensor) -> float:
+    """Return the power of two that brings the largest entry to a size in [1, 2); 1 where there is none.
+
+    Dividing by it keeps squares and fourth powers of huge and of tiny entries in range, and rounds nothing,
+    so that values of usual size give the same results to the last bit.
+    """
+    largest = float(values.detach().abs().max()) if values.numel() else 0.0
+    return 2.0 ** (math.frexp(largest)[1] - 1) if 0 < largest < math.inf else 1.0

@@ -12,6 +12,7 @@ from torch_geometric.data import Data
 
 from gadc._base.pairs import is_listed
 from gadc.datasets import changed_edges
+from gadc.diffusion._similarity import unit_rows
 from gadc.models._training.loop import Trained
 from gadc.report._run_plots import CosineHistogram, FeatureMap, Floats, TrainingCurve
 from gadc.robustness.edges import edge_scores
@@ -112,7 +113,7 @@ def _plane(points: Tensor) -> Floats:
 
     Directions, since the length of a row of S X tells its degree where T is not normalised (IV).
     """
-    directions = torch.nn.functional.normalize(points.double(), dim=1)
+    directions = unit_rows(points.double())
     left, sizes, _ = torch.linalg.svd(directions - directions.mean(0), full_matrices=False)
     places = torch.zeros(len(points), 2, dtype=torch.float64)
     places[:, : min(2, len(sizes))] = left[:, :2] * sizes[:2]

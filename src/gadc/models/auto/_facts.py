@@ -12,6 +12,7 @@ from torch import Tensor
 
 from gadc._base.pairs import key_ends, undirected_keys
 from gadc.diffusion import transition
+from gadc.diffusion._similarity import unit_rows
 
 _SAMPLE = 2048  # so many nodes, features or edges are enough for an estimate
 
@@ -161,7 +162,8 @@ def _random_pairs(num_nodes: int, seed: int) -> Tensor:
 
 
 def _cosines(x: Tensor, pairs: Tensor) -> Tensor:
-    return torch.cosine_similarity(x[pairs[0]].double(), x[pairs[1]].double(), dim=1)
+    one, other = (unit_rows(x[ends].double()) for ends in pairs)
+    return (one * other).sum(1)
 
 
 def _mean(values: Tensor) -> float:

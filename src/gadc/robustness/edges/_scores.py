@@ -30,6 +30,7 @@ from gadc._base.pairs import edge_keys
 from gadc._base.validation import check_choice, check_features
 from gadc.diffusion import diffuse
 from gadc.diffusion._graph import adjacency
+from gadc.diffusion._similarity import cosines, unit_rows
 from gadc.operators import LinearOperator
 from gadc.operators._pattern import SparsePattern
 from gadc.operators._products import sddmm
@@ -70,8 +71,7 @@ class EdgeView:
 
     def cosines(self, x: Tensor) -> Tensor:
         """Cosine of the features of the ends of each edge; 0 for a zero row."""
-        directions = torch.nn.functional.normalize(x, dim=1)
-        return sddmm(self.pattern, directions, directions)
+        return cosines(x, self.pattern)
 
 
 def undirected_pairs(edge_index: Tensor, num_nodes: int) -> Tensor:
@@ -166,7 +166,7 @@ def _denoised(view: EdgeView) -> Tensor:
 
 def _neighbors(view: EdgeView) -> Tensor:
     # An end without other neighbors has nothing that speaks for the edge, so its mean counts as 0.
-    directions = torch.nn.functional.normalize(view.x, dim=1)
+    directions = unit_rows(view.x)
     sums = view.graph @ directions
     own = directions.square().sum(1)  # 1, or 0 for a zero row
     degree = view.graph @ torch.ones(len(own), dtype=own.dtype)

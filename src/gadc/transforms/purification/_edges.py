@@ -9,6 +9,7 @@ from torch_geometric.data import Data
 from gadc._base.pairs import edge_keys
 from gadc._base.validation import check_edge_index, check_features
 from gadc.diffusion._graph import adjacency
+from gadc.diffusion._similarity import unit_rows
 from gadc.operators._pattern import SparsePattern
 from gadc.operators._products import sddmm
 
@@ -57,7 +58,7 @@ def edge_jaccard(x: Tensor, edge_index: Tensor) -> Tensor:
 
 def edge_cosine(x: Tensor, edge_index: Tensor) -> Tensor:
     """Compute the cosine of the two ends of each edge; 0 where a row is zero."""
-    directions = torch.nn.functional.normalize(x, dim=1)
+    directions = unit_rows(x)
     return edge_products(directions, directions, edge_index)
 
 

@@ -26,6 +26,7 @@ from torch_geometric.transforms import BaseTransform
 from gadc._base.pairs import distinct_numbers, is_listed
 from gadc._base.validation import check_count, check_number
 from gadc.diffusion._graph import add_self_loops, adjacency, normalize
+from gadc.diffusion._similarity import unit_rows
 from gadc.operators import LinearOperator
 from gadc.transforms.purification._contrast import Encoder, train_encoder
 from gadc.transforms.purification._edges import (
@@ -176,7 +177,7 @@ def similar_nodes(embeddings: Tensor, candidates: Tensor, count: int) -> Tensor:
         The edges, (2, edges).
     """
     nodes = torch.nonzero(candidates).flatten()
-    directions = torch.nn.functional.normalize(embeddings, dim=1)
+    directions = unit_rows(embeddings)
     _, nearest = largest_products(directions, directions[nodes], min(count, len(nodes)))
     rows = torch.arange(len(embeddings), device=nodes.device).unsqueeze(1).expand_as(nearest)
     edges = torch.stack([rows.flatten(), nodes[nearest.flatten()]])
