@@ -8,7 +8,7 @@ import torch
 from gadc.cli._labelled_graph import LabelledGraph
 from gadc.robustness.attacks import Metattack, load_perturbation
 
-QUICK = ("--setting", "epochs=20", "--attack-setting", "steps=10", "--attack-setting", "num_samples=3")
+QUICK = ("--setting", "epochs=20", "--attack-setting", "num_steps=10", "--attack-setting", "num_samples=3")
 META = (
     "--attack",
     "metattack",
@@ -33,7 +33,7 @@ def test_an_attack_is_stored_with_its_manifest(run_json, mine, out):
     assert manifest == {key: value for key, value in found.items() if key != "out"}
     assert len(flips) == manifest["flips"] == manifest["added"] + manifest["removed"] <= manifest["budget"]
     assert manifest["model"] == "gadc-iv"
-    assert manifest["settings"] == {"steps": 10, "num_samples": 3}
+    assert manifest["settings"] == {"num_steps": 10, "num_samples": 3}
     assert manifest["test_accuracy"]["evasion"] <= manifest["test_accuracy"]["clean"]
     assert set(manifest["test_accuracy"]) == {"clean", "evasion", "poisoning"}
 

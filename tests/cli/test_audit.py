@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-import gadc.robustness.audit
-from gadc.robustness.audit import Entry
+from gadc.robustness import AuditAttack, auditing
 from tests.helpers.paths import DOCS
 
 pytest.importorskip("matplotlib")
@@ -49,15 +48,17 @@ constant = 3
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Attacks of a moment, on all of which the commands are the same."""
-    pgd = {"steps": 10, "num_samples": 3}
-    battery = (
-        Entry(name="DICE", kind="blind", attack="dice"),
-        Entry(name="PGD", kind="adaptive", attack="pgd", settings=pgd),
-        Entry(name="PGD, margin", kind="adaptive", attack="pgd", settings={**pgd, "loss": "margin"}),
+    pgd = {"num_steps": 10, "num_samples": 3}
+    attacks = (
+        AuditAttack(name="DICE", kind="blind", attack="dice"),
+        AuditAttack(name="PGD", kind="adaptive", attack="pgd", settings=pgd),
+        AuditAttack(name="PGD, margin", kind="adaptive", attack="pgd", settings={**pgd, "loss": "margin"}),
     )
-    poisoning = Entry(name="Metattack", kind="poisoning", attack="metattack", settings={"flips_per_step": 9})
-    monkeypatch.setattr(gadc.robustness.audit, "FAST_BATTERY", battery)
-    monkeypatch.setattr(gadc.robustness.audit, "BATTERY", (*battery, poisoning))
+    poisoning = AuditAttack(
+        name="Metattack", kind="poisoning", attack="metattack", settings={"flips_per_step": 9}
+    )
+    monkeypatch.setattr(auditing, "FAST_AUDIT_ATTACKS", attacks)
+    monkeypatch.setattr(auditing, "AUDIT_ATTACKS", (*attacks, poisoning))
 
 
 @pytest.fixture
@@ -130,7 +131,7 @@ def test_a_model_without_the_graph_is_not_judged(run, known):
     asked = ("--model", "mlp", "--setting", "epochs=20", "--rates", "0.2", "--fast", "--no-poisoning")
     _, out, _ = run("audit", *known, *asked)
     assert re.search(r"not judged +the gradient goes through the defence", out)
-    assert "note: PGD was not run: attack: the scores pass no gradient" in out
+    assert "note: PGD was not run: attack: scores must pass a gradient" in out
 
 
 @pytest.mark.parametrize(

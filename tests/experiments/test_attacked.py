@@ -16,7 +16,7 @@ from gadc.robustness.attacks import PGD
 from tests.helpers.attack_graph import communities
 
 SURROGATE = {"model": "gcn", "activation": "none", "hidden": 4, "epochs": 20, "selection": "last"}
-ATTACK = {"name": "pgd", "steps": 8, "num_samples": 3, "budget": 6}
+ATTACK = {"name": "pgd", "num_steps": 8, "num_samples": 3, "budget": 6}
 TRAINING = {"epochs": 20, "selection": "last", "lr": 0.1}
 IV = {"variant": "IV", "series": "last", "num_steps": 2, "self_loops": 1.0, **TRAINING}
 
@@ -132,7 +132,7 @@ def test_a_defence_without_slope_is_attacked_through_its_relaxation(monkeypatch)
     attacked = {"defence": {"relaxed": True}}
     settings = {"hidden": 4, "epochs": 3, "rank": 5}
     row = Row(name="s", label="", model="spy", settings=settings, attacked=attacked)
-    assert run_once(TABLE, row, _column(steps=2), 0)["status"] == "ok"
+    assert run_once(TABLE, row, _column(num_steps=2), 0)["status"] == "ok"
     assert [(one.relaxed, one.epochs) for one in made] == [(False, 3), (True, 1)]
 
 
@@ -146,7 +146,13 @@ def test_a_row_can_have_its_own_attack(attacks):
 
 def test_the_settings_hold_the_attack():
     base = _column()
-    columns = [base, _column("poisoning"), _column(through=SURROGATE), _column(budget=7), _column(steps=9)]
+    columns = [
+        base,
+        _column("poisoning"),
+        _column(through=SURROGATE),
+        _column(budget=7),
+        _column(num_steps=9),
+    ]
     pairs = [(ROW, column) for column in columns]
     pairs.append((replace(ROW, attacked={"defence": {"power": 0.0}}), base))
     assert len({fingerprint(settings_of(*pair)) for pair in pairs}) == len(pairs)

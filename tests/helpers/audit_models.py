@@ -4,20 +4,20 @@ import torch
 
 from gadc.datasets import csbm
 from gadc.models import make_model
-from gadc.robustness.audit import Entry
+from gadc.robustness import AuditAttack
 
 QUICK = (
-    Entry(name="random", kind="blind", attack="random"),
-    Entry(name="DICE", kind="blind", attack="dice"),
-    Entry(name="transfer", kind="transfer", attack="pgd", settings={"steps": 5, "num_samples": 3}),
-    Entry(name="PGD", kind="adaptive", attack="pgd", settings={"steps": 20, "num_samples": 5}),
-    Entry(
+    AuditAttack(name="random", kind="blind", attack="random"),
+    AuditAttack(name="DICE", kind="blind", attack="dice"),
+    AuditAttack(name="transfer", kind="transfer", attack="pgd", settings={"num_steps": 5, "num_samples": 3}),
+    AuditAttack(name="PGD", kind="adaptive", attack="pgd", settings={"num_steps": 20, "num_samples": 5}),
+    AuditAttack(
         name="FGA",
         kind="adaptive",
         attack="fga",
         settings={"flips_per_step": 10, "loss": "probability-margin"},
     ),
-    Entry(name="Metattack", kind="poisoning", attack="metattack", settings={"flips_per_step": 10}),
+    AuditAttack(name="Metattack", kind="poisoning", attack="metattack", settings={"flips_per_step": 10}),
 )
 EVASION = tuple(entry for entry in QUICK if entry.kind != "poisoning")
 

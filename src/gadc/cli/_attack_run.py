@@ -20,10 +20,10 @@ from gadc._base.validation import check_choice
 from gadc.cli._model_option import read_settings
 from gadc.cli._output import counting, say, working
 from gadc.models._training.loop import accuracy
-from gadc.robustness.attacks import ATTACKS, Attack, Flips, Metattack, Rules, Scores, make_attack
+from gadc.robustness.attacks import ATTACKS, EdgeAttack, Flips, Metattack, Rules, Scores, make_attack
 from gadc.robustness.attacks._metattack import flips_of
 from gadc.robustness.attacks._storage import edges_checksum
-from gadc.robustness.audit import Fit
+from gadc.robustness.auditing import Fit
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -107,7 +107,7 @@ class AttackRequest:
                 for case, (judged, data) in cases.items()
             }
 
-    def make(self) -> Attack:
+    def make(self) -> EdgeAttack:
         """The attack itself."""
         settings = dict(self.settings)
         if self.attack == "min-max":

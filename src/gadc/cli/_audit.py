@@ -31,7 +31,7 @@ def audit(
     report: ReportFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Attack a model with a battery of attacks over a range of budgets and report the lowest figures.
+    """Attack a model with many attacks over a range of budgets and report the lowest accuracies.
 
     Then come checks that expose a broken evaluation, such as masked gradients; exit code 1 if one fails. With
     --no-poisoning, attacks on the training (Metattack) are left out.
@@ -43,20 +43,20 @@ def audit(
     shares = _read_rates(rates)
     name, fit = make_defender(model, hook, setting)
     from gadc.cli._audit_page import audit_page, print_audit
-    from gadc.robustness import audit as audits
+    from gadc.robustness import auditing
 
     with working("Reading the graph"):
         data = graph.read_split(seed)
     tell_notes(data)
-    entries = audits.FAST_BATTERY if fast else audits.BATTERY
-    battery = tuple(entry for entry in entries if poisoning or entry.kind != "poisoning")
+    attacks = auditing.FAST_AUDIT_ATTACKS if fast else auditing.AUDIT_ATTACKS
     numbers = range(seed, seed + seeds)
-    with working("Auditing", spinner=False), counting(audits.count_stages(shares, battery, numbers)) as tell:
-        result = audits.audit(
+    num_stages = auditing.count_stages(shares, attacks, numbers, poisoning=poisoning)
+    with working("Auditing", spinner=False), counting(num_stages) as tell:
+        result = auditing.audit(
             fit,
             lambda one: data if one == seed else graph.read_split(one),
             rates=shares,
-            battery=battery,
+            attacks=attacks,
             seeds=numbers,
             poisoning=poisoning,
             progress=tell,

@@ -15,8 +15,8 @@ from gadc.report._budget_curves import BudgetCurve, BudgetCurves
 from gadc.report._run_evidence import wilson_interval
 from gadc.report._run_plots import AccuracyBars, Bar
 from gadc.report._run_report import Cell, Comparison, RunReport, Verdict
-from gadc.robustness.audit import AuditResult, Finding
-from gadc.robustness.audit._result import KNOWN
+from gadc.robustness.auditing import AuditResult, Finding
+from gadc.robustness.auditing._result import ATTACKER_KNOWLEDGE
 
 _STYLES = {True: "green", False: "bold red", None: "dim"}
 _NOTES = (
@@ -76,7 +76,7 @@ def audit_page(command: str, title: str, name: str, result: AuditResult, data: D
         data: The clean graph.
     """
     seeds = sorted({one.seed for one in result.findings})
-    settings = {"defender": name, "tested nodes": result.tested, "seeds": seeds, **KNOWN}
+    settings = {"defender": name, "tested nodes": result.tested, "seeds": seeds, **ATTACKER_KNOWLEDGE}
     notes = [*_NOTES, *(f"{attack} was not run: {reason}" for attack, reason in result.failures.items())]
     return RunReport(
         title=f"{name} on {title} under attack",
@@ -99,7 +99,7 @@ def _rates(result: AuditResult) -> list[float]:
 
 
 def _lines(result: AuditResult) -> dict[str, float]:
-    """Figures that no attack of the battery belongs to."""
+    """Figures that belong to none of the attacks."""
     return {
         "no attack": fmean(result.clean),
         "MLP without the graph": fmean(result.graph_free),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
     from gadc.robustness.attacks import Scores
-    from gadc.robustness.audit import Fit
+    from gadc.robustness.auditing import Fit
 
 _option = partial(typer.Option, rich_help_panel="The defender")
 
@@ -46,7 +46,7 @@ def make_defender(model: str | None, hook: str | None, settings: Sequence[str] |
         return hook, load_hook(hook)
     from gadc._base.validation import check_choice
     from gadc.models import MODELS, make_model
-    from gadc.robustness.audit import fit_of
+    from gadc.robustness.auditing import fit_of
 
     name = check_choice("--model", model or "gadc-iv", "the name", (*ALIASES, *MODELS))
     given = read_settings(settings)

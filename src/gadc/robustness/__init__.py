@@ -1,5 +1,43 @@
-"""Robustness of node classifiers: suspicious edges."""
+"""Robustness of node classifiers: attacks on graphs, audits of models, suspicious edges.
 
-from gadc.robustness.edges import suspicious_edges
+- `audit`, `AuditResult`, `AuditAttack`, `AUDIT_ATTACKS`, `FAST_AUDIT_ATTACKS`: attack a model over a range of
+  budgets and check that the figures are credible; more in `gadc.robustness.auditing`.
+- `suspicious_edges`, `edge_effects`: the edges of a graph that should not be trusted, and what removing them
+  does to predictions; more in `gadc.robustness.edges`.
+- `make_attack`, `ATTACKS`, `Rules`, `Flips`, `FeatureAttack`, `Injection`: attacks on edges, features and
+  nodes; more in `gadc.robustness.attacks`.
+- `save_perturbation`, `load_perturbation`, `make_manifest`: attacks on disk.
+"""
 
-__all__ = ["suspicious_edges"]
+from gadc.robustness.attacks import (
+    ATTACKS,
+    FeatureAttack,
+    Flips,
+    Injection,
+    Rules,
+    load_perturbation,
+    make_attack,
+    make_manifest,
+    save_perturbation,
+)
+from gadc.robustness.auditing import AUDIT_ATTACKS, FAST_AUDIT_ATTACKS, AuditAttack, AuditResult, audit
+from gadc.robustness.edges import edge_effects, suspicious_edges
+
+__all__ = [
+    "ATTACKS",
+    "AUDIT_ATTACKS",
+    "FAST_AUDIT_ATTACKS",
+    "AuditAttack",
+    "AuditResult",
+    "FeatureAttack",
+    "Flips",
+    "Injection",
+    "Rules",
+    "audit",
+    "edge_effects",
+    "load_perturbation",
+    "make_attack",
+    "make_manifest",
+    "save_perturbation",
+    "suspicious_edges",
+]

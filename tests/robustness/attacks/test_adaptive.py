@@ -57,7 +57,7 @@ def test_an_attack_through_the_cosines_beats_one_around_them():
         plain = GADC(variant="plain", **settings).aggregate(x, edge_index, edge_weight)
         return plain @ layer.weight.T + layer.bias
 
-    for attack in (FGA(loss="tanh-margin"), PGD(steps=30)):
+    for attack in (FGA(loss="tanh-margin"), PGD(num_steps=30)):
         adaptive, transfer = (
             loss_after(
                 defended.scores,

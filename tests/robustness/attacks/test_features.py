@@ -74,7 +74,7 @@ def test_through_the_cosines():
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="x must hold 0 and 1 only"):
+    with pytest.raises(ValueError, match="x must hold only 0 and 1"):
         FeatureAttack()(one_hop, communities(6), nodes=NODES[:1], budget=1)
     with pytest.raises(ValueError, match="norm must be one of 'l0', 'l2', got 'l1'"):
         FeatureAttack(norm="l1")

@@ -9,7 +9,7 @@ import torch
 from gadc._base.pairs import encode_pairs, pair_numbers
 from gadc.diffusion._graph import adjacency
 from gadc.robustness.attacks import DICE, FGA, PGD, Flips, MinMax, RandomFlips, Rules, make_loss
-from gadc.robustness.attacks._relaxation import Objective, Relaxed
+from gadc.robustness.attacks._relaxation import Objective, RelaxedGraph
 from tests.helpers.attack_graph import all_pairs, as_set, communities, loss_after, one_hop, two_hops
 
 NODES = torch.tensor([1, 4, 6])
@@ -69,7 +69,7 @@ def test_fga_leaves_alone_what_helps_the_defender():
 @SEEDS
 def test_pgd_finds_the_best_flips(seed):
     data = communities(7, seed=seed)
-    flips = PGD(loss="margin", steps=60)(one_hop, data, nodes=NODES, budget=2, seed=1)
+    flips = PGD(loss="margin", num_steps=60)(one_hop, data, nodes=NODES, budget=2, seed=1)
     assert _margin(one_hop, data, as_set(flips)) == _highest(one_hop, data, 2)
 
 
@@ -81,8 +81,8 @@ def test_pgd_does_not_mind_the_scale_of_the_scores(scale):
         return scale * two_hops(*graph)
 
     free, published = (
-        PGD(loss="margin", steps=20, num_samples=0),
-        PGD(loss="margin", steps=20, num_samples=0, scaled=False, rate=0.1),
+        PGD(loss="margin", num_steps=20, num_samples=0),
+        PGD(loss="margin", num_steps=20, num_samples=0, scaled=False, rate=0.1),
     )
     flips = [as_set(free(scores, data, nodes=NODES, budget=3)) for scores in (two_hops, scaled_scores)]
     assert flips[0] == flips[1]
@@ -93,15 +93,15 @@ def test_pgd_does_not_mind_the_scale_of_the_scores(scale):
 
 def test_pgd_waits_for_a_slope():
     """At the start no pair helps the attacker: there is no scale yet, and nothing moves."""
-    graph = Relaxed.of(communities(9), torch.tensor(all_pairs(9)).T, Rules())
+    graph = RelaxedGraph.of(communities(9), torch.tensor(all_pairs(9)).T, Rules())
     assert PGD()._length(-torch.ones_like(graph.before), graph, 3.0) == 0.0
 
 
 def test_pgd_gives_up_on_draws_in_time():
     """All chances are 1/2 and the budget is below nearly every draw: the most probable flips are left."""
     data = communities(9)
-    attack = PGD(max_draws=3, steps=1)
-    graph = Relaxed.of(data, torch.tensor(all_pairs(9)).T, Rules())
+    attack = PGD(max_draws=3, num_steps=1)
+    graph = RelaxedGraph.of(data, torch.tensor(all_pairs(9)).T, Rules())
     objective = Objective(one_hop, data, NODES, make_loss("margin"))
     flips = attack._sample(
         objective, graph, torch.full_like(graph.before, 0.9), 3.0, torch.Generator().manual_seed(0)
@@ -112,7 +112,7 @@ def test_pgd_gives_up_on_draws_in_time():
 def test_relaxed_weights_lead_from_the_graph_to_the_flipped_one():
     data = communities(9, weighted=True)
     pairs = torch.tensor(all_pairs(9)).T[:, ::2]
-    graph = Relaxed.of(data, pairs, Rules())
+    graph = RelaxedGraph.of(data, pairs, Rules())
     whole = torch.ones_like(graph.before)
     for flipped, expected in [(0 * whole, data), (whole, Flips(pairs).apply(data))]:
         found = graph.data(data, flipped)
@@ -124,7 +124,7 @@ def test_relaxed_weights_lead_from_the_graph_to_the_flipped_one():
 
 def test_gradient_of_flips_is_the_slope():
     data = communities(7, weighted=True)
-    graph = Relaxed.of(data, torch.tensor(all_pairs(7)).T, Rules())
+    graph = RelaxedGraph.of(data, torch.tensor(all_pairs(7)).T, Rules())
     objective = Objective(two_hops, data, NODES, make_loss("cross-entropy"))
     point = torch.full_like(graph.before, 0.3)
     found = objective.gradient(graph, point)
@@ -145,7 +145,7 @@ def test_min_max_trains_again_on_relaxed_graphs():
         return one_hop
 
     data = communities(8)
-    attack = MinMax(refit=refit, refit_every=4, steps=9, loss="margin")
+    attack = MinMax(refit=refit, refit_every=4, num_steps=9, loss="margin")
     attack(None, data, nodes=NODES, budget=2)
     assert len(seen) == 3  # at first, and after 4 and 8 steps
     assert seen[0] is data
@@ -159,7 +159,7 @@ def test_min_max_trains_again_on_relaxed_graphs():
 
 def test_min_max_against_fixed_weights_is_pgd():
     data = communities(8)
-    settings = {"steps": 20, "loss": "margin"}
+    settings = {"num_steps": 20, "loss": "margin"}
     alternating = MinMax(refit=lambda graph: one_hop, **settings)(one_hop, data, nodes=NODES, budget=2)
     assert as_set(alternating) == as_set(PGD(**settings)(one_hop, data, nodes=NODES, budget=2))
 
@@ -199,7 +199,7 @@ def test_random_flips_spend_the_budget():
     ("make", "message"),
     [
         (lambda: FGA(flips_per_step=0), "FGA: flips_per_step must be a whole number >= 1, got 0"),
-        (lambda: PGD(steps=0), "PGD: steps must be a whole number >= 1, got 0"),
+        (lambda: PGD(num_steps=0), "PGD: num_steps must be a whole number >= 1, got 0"),
         (lambda: PGD(rate=0.0), "PGD: rate must be finite and > 0, got 0.0"),
         (lambda: PGD(loss="hinge"), "loss must be one of .*, got 'hinge'"),
         (lambda: DICE(add_share=2.0), r"DICE: add_share must lie in \[0, 1\], got 2.0"),

@@ -15,7 +15,7 @@ def _value(data):
     return float(make_loss("tanh-margin")(out[NODES], data.y[NODES]))
 
 
-@pytest.mark.parametrize("features", ["drawn", "optimised"])
+@pytest.mark.parametrize("features", ["drawn", "optimized"])
 @pytest.mark.parametrize("binary", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_old_graph_stays(features, binary, weighted):
@@ -44,16 +44,16 @@ def test_the_old_graph_stays(features, binary, weighted):
     assert _value(grown) > _value(data)
 
 
-def test_optimised_features_are_worse_for_the_defender():
+def test_optimized_features_are_worse_for_the_defender():
     data = communities(10)
-    drawn, optimised = (
+    drawn, optimized = (
         Injection(features=kind)(two_hops, data, nodes=NODES, budget=2, seed=3)
-        for kind in ("drawn", "optimised")
+        for kind in ("drawn", "optimized")
     )
-    assert _value(optimised) > _value(drawn)
+    assert _value(optimized) > _value(drawn)
     again = Injection()(two_hops, data, nodes=NODES, budget=2, seed=3)
-    assert torch.equal(again.x, optimised.x)
-    assert torch.equal(again.edge_index, optimised.edge_index)
+    assert torch.equal(again.x, optimized.x)
+    assert torch.equal(again.edge_index, optimized.edge_index)
 
 
 def test_no_nodes_no_change():
@@ -64,5 +64,5 @@ def test_no_nodes_no_change():
 
 
 def test_bad_settings():
-    with pytest.raises(ValueError, match="features must be one of 'drawn', 'optimised', got 'copied'"):
+    with pytest.raises(ValueError, match="features must be one of 'drawn', 'optimized', got 'copied'"):
         Injection(features="copied")

@@ -31,5 +31,5 @@ def test_choices():
     assert make_loss(torch.nn.functional.cross_entropy) is torch.nn.functional.cross_entropy
     with pytest.raises(ValueError, match=r"loss must be one of cross-entropy, margin, .*, got 'hinge'"):
         make_loss("hinge")
-    with pytest.raises(ValueError, match="scores must have two columns or more, got 1"):
+    with pytest.raises(ValueError, match="scores must have at least two columns, got 1"):
         margins(SCORES[:, :1], LABELS)

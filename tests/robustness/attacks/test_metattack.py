@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy, one_hot
 from gadc._base.pairs import encode_pairs
 from gadc.robustness.attacks import _best_pairs as search
 from gadc.robustness.attacks._base import Rules
-from gadc.robustness.attacks._meta_gradient import Objective
+from gadc.robustness.attacks._meta_gradient import MetaObjective
 from gadc.robustness.attacks._metattack import GRADIENTS, Metattack, flips_of
 from gadc.robustness.attacks._pair_gradient import Diffusion, PairGradient
 from tests.helpers import dense
@@ -49,7 +49,7 @@ def _weights(seed):
 def _objective(data, lam=0.3):
     train = torch.nonzero(data.train_mask).squeeze(1).flip(0)
     weight = lam * data.train_mask / len(train) + (1 - lam) * ~data.train_mask / int((~data.train_mask).sum())
-    return Objective(train, one_hot(data.y, 3).double(), weight.double())
+    return MetaObjective(train, one_hot(data.y, 3).double(), weight.double())
 
 
 @settings(max_examples=12)
@@ -82,7 +82,7 @@ def test_float32_is_close_to_float64():
     blocks = []
     for dtype in (torch.float32, torch.float64):
         diffusion = Diffusion(data.x.to(dtype), numbers)
-        narrow = Objective(objective.train, objective.targets.to(dtype), objective.weight.to(dtype))
+        narrow = MetaObjective(objective.train, objective.targets.to(dtype), objective.weight.to(dtype))
         w1, w2 = (w.to(dtype) for w in _weights(0))
         thin = GRADIENTS["exact"](diffusion.twice, narrow, w1, w2, lr=0.1, momentum=0.9, num_steps=100)
         blocks.append(PairGradient(diffusion, thin).block(0, N).double())

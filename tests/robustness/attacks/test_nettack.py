@@ -155,7 +155,9 @@ def test_bad_settings(settings, message):
 
 def test_bad_nodes():
     data = communities(12, seed=0)
-    with pytest.raises(ValueError, match="Nettack: nodes must be distinct numbers from 0 to 11"):
+    with pytest.raises(ValueError, match=r"Nettack: nodes must lie in 0..11, got \[12\]"):
         Nettack()(None, data, nodes=torch.tensor([12]), budget=1)
+    with pytest.raises(ValueError, match=r"Nettack: nodes must be distinct, got \[3, 3\]"):
+        Nettack()(None, data, nodes=torch.tensor([3, 3]), budget=1)
     with pytest.raises(ValueError, match="Nettack: nodes must be a vector of node numbers"):
         Nettack()(None, data, nodes=data.test_mask, budget=1)

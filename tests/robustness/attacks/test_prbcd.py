@@ -8,7 +8,7 @@ from gadc.robustness.attacks._prbcd import GRBCDAttack, PRBCDAttack, _odd
 from tests.helpers.attack_graph import all_pairs, as_set, communities, loss_after, one_hop
 
 NODES = torch.tensor([1, 4, 6])
-SHORT = {"steps": 20, "loss": "margin"}
+SHORT = {"num_steps": 20, "loss": "margin"}
 
 
 def test_settings_do_not_leak(capsys):
@@ -38,7 +38,7 @@ def test_a_pair_flipped_twice_is_not_flipped():
     assert _odd(pairs).T.tolist() == [[0, 2], [1, 3]]
 
 
-@pytest.mark.parametrize("attack", [GRBCD(block_size=2, steps=3), PRBCD(block_size=2, steps=3)])
+@pytest.mark.parametrize("attack", [GRBCD(block_size=2, num_steps=3), PRBCD(block_size=2, num_steps=3)])
 @pytest.mark.parametrize("budget", [3, 20, 1000])
 def test_a_block_grows_with_the_budget(attack, budget):
     flips = attack(one_hop, communities(8), nodes=NODES, budget=budget)

@@ -11,10 +11,10 @@ from tests.helpers.attack_graph import as_set, communities, one_hop, two_hops
 DATA = communities(14)
 NODES = torch.tensor([2, 5, 8, 11])
 QUICK = {
-    "pgd": {"steps": 6, "num_samples": 5},
-    "min-max": {"steps": 6, "num_samples": 5, "refit_every": 2, "refit": lambda data: one_hop},
-    "prbcd": {"steps": 6, "resampling_steps": 4, "num_samples": 5},
-    "grbcd": {"steps": 4},
+    "pgd": {"num_steps": 6, "num_samples": 5},
+    "min-max": {"num_steps": 6, "num_samples": 5, "refit_every": 2, "refit": lambda data: one_hop},
+    "prbcd": {"num_steps": 6, "resampling_steps": 4, "num_samples": 5},
+    "grbcd": {"num_steps": 4},
     "metattack": {"num_steps": 5},
     "nettack": {"threshold": None},
 }
@@ -113,7 +113,7 @@ def test_bad_nodes(nodes, message):
 
 @pytest.mark.parametrize("scale", [1.0, torch.ones(2, requires_grad=True)])  # without and with parameters
 def test_scores_without_a_gradient_are_named(scale):
-    with pytest.raises(ValueError, match="the scores pass no gradient to edge_weight"):
+    with pytest.raises(ValueError, match="scores must pass a gradient to edge_weight"):
         make_attack("fga")(lambda *graph: one_hop(*graph).detach() * scale, DATA, nodes=NODES, budget=2)
 
 

@@ -1,7 +1,16 @@
-"""Attacks by name: `make_attack("pgd")(scores, data, nodes=..., budget=...)` gives the edges to flip.
+"""Attacks on the edges, features and nodes of a graph.
 
-An attack knows no model: it differentiates the function of the graph that it is given. `FeatureAttack` and
-`Injection` change features and nodes, and give those instead.
+    flips = make_attack("pgd")(scores, data, nodes=nodes, budget=100)
+    attacked = flips.apply(data)
+
+An attack does not know the model: it differentiates a function `(x, edge_index, edge_weight) -> scores`.
+
+- `make_attack`, `ATTACKS`: attacks on edges by name. Each is an `EdgeAttack` and returns `Flips`.
+- `RandomFlips`, `DICE`: use no scores. `FGA`, `PGD`, `MinMax`, `PRBCD`, `GRBCD`: follow the gradient of the
+  scores. `Metattack`, `Nettack`: attack a surrogate of their own.
+- `FeatureAttack`, `Injection`: change features, and add nodes, instead of flipping edges.
+- `Rules`: what the attacker is allowed to do. `LOSSES`, `make_loss`: what the attacker maximizes.
+- `save_perturbation`, `load_perturbation`, `make_manifest`: attacks on disk.
 """
 
 from __future__ import annotations
@@ -9,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gadc.robustness.attacks._base import Attack, Flips, Rules, Scores
+from gadc.robustness.attacks._base import EdgeAttack, Flips, Rules, Scores
 from gadc.robustness.attacks._dice import DICE
 from gadc.robustness.attacks._features import FeatureAttack
 from gadc.robustness.attacks._fga import FGA
@@ -23,7 +32,7 @@ from gadc.robustness.attacks._prbcd import GRBCD, PRBCD
 from gadc.robustness.attacks._random import RandomFlips
 from gadc.robustness.attacks._storage import load_perturbation, make_manifest, save_perturbation
 
-ATTACKS: dict[str, Callable[..., Attack]] = {
+ATTACKS: dict[str, Callable[..., EdgeAttack]] = {
     "random": RandomFlips,
     "dice": DICE,
     "fga": FGA,
@@ -36,8 +45,17 @@ ATTACKS: dict[str, Callable[..., Attack]] = {
 }
 
 
-def make_attack(name: str, **settings: Any) -> Attack:
-    """The attack of that name with these settings."""
+def make_attack(name: str, **settings: Any) -> EdgeAttack:
+    """Build the attack with this name.
+
+    Args:
+        name: A name in `ATTACKS`.
+        settings: Settings of the attack; its defaults if left out.
+
+    Examples:
+        >>> make_attack("fga", flips_per_step=10).flips_per_step
+        10
+    """
     if name not in ATTACKS:
         raise ValueError(f"make_attack: name must be one of {', '.join(ATTACKS)}, got {name!r}.")
     return ATTACKS[name](**settings)
@@ -51,7 +69,7 @@ __all__ = [
     "LOSSES",
     "PGD",
     "PRBCD",
-    "Attack",
+    "EdgeAttack",
     "FeatureAttack",
     "Flips",
     "Injection",

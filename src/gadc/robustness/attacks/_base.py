@@ -1,8 +1,8 @@
-"""The shape all attacks share: scores of a graph go in, edges to flip come out.
+"""The interface of attacks on edges: the scores of a graph go in, the edges to flip come out.
 
-An attack knows no model. It is given a function `(x, edge_index, edge_weight) -> scores` and differentiates
-it as it stands, so whatever a defence does between the edges and the scores (cosines, normalisation,
-diffusion) is attacked along with the rest.
+An attack does not know the model. It is given a function `(x, edge_index, edge_weight) -> scores` and
+differentiates it as it is, so whatever a defence computes between the edges and the scores (cosines,
+normalisation, diffusion) is attacked as well.
 """
 
 from __future__ import annotations
@@ -25,12 +25,19 @@ MODES = ("flip", "add", "remove")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Rules:
-    """What the attacker may do.
+    """What an attacker is allowed to do.
 
     Args:
-        mode: "flip" adds and removes edges, "add" and "remove" do one of the two.
-        protected: Nodes whose edges stay as they are.
-        cost: `(2, k) pairs -> k costs > 0`; a budget then limits the sum of costs. None: every pair costs 1.
+        mode: "flip" (default) adds and removes edges, "add" and "remove" do only one of the two.
+        protected: Numbers of nodes whose edges cannot be changed; none by default.
+        cost: Function from k pairs, shape (2, k), to k costs > 0; the budget then limits the sum of the
+            costs. By default every pair costs 1.
+
+    Examples:
+        >>> import torch
+        >>> rules = Rules(mode="add", protected=torch.tensor([0]))
+        >>> rules.allowed(torch.tensor([[0, 1, 2], [1, 2, 3]]), torch.tensor([False, False, True]))
+        tensor([False,  True, False])
     """
 
     mode: str = "flip"
@@ -41,25 +48,37 @@ class Rules:
         check_choice("Rules", self.mode, "mode", MODES)
 
     def allowed(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Which pairs (2, k) may be flipped, given which of them are edges now."""
+        """Tell which pairs, shape (2, k), may be flipped, given which of them are edges now."""
         allowed = torch.ones_like(present) if self.mode == "flip" else present == (self.mode == "remove")
         if self.protected is not None:
             allowed = allowed & ~torch.isin(pairs, self.protected).any(0)
         return allowed
 
     def costs(self, pairs: Tensor) -> Tensor:
-        """Cost of each pair."""
+        """Compute the cost of each pair."""
         if self.cost is None:
             return torch.ones(pairs.shape[1])
         costs = self.cost(pairs)
         if costs.shape != pairs.shape[1:] or not bool((costs > 0).all()):
-            raise ValueError("Rules: cost must give one number > 0 a pair.")
+            raise ValueError("Rules: cost must return one number > 0 per pair.")
         return costs
 
 
 @dataclass(frozen=True, eq=False)
 class Flips:
-    """Undirected pairs u < v to flip, each once: an edge among them goes, any other pair becomes one."""
+    """Undirected pairs of nodes to flip: existing edges among them are removed, other pairs become edges.
+
+    Args:
+        pairs: Pairs u < v, each once, shape (2, k).
+
+    Examples:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=3)
+        >>> Flips(torch.tensor([[0, 1], [1, 2]])).apply(data).edge_index
+        tensor([[1, 2],
+                [2, 1]])
+    """
 
     pairs: Tensor
 
@@ -73,7 +92,10 @@ class Flips:
         return self.pairs.shape[1]
 
     def apply(self, data: Data) -> Data:
-        """A copy of the graph with these pairs flipped; new edges weigh 1, the clean edges stay beside it."""
+        """Return a copy of the graph with these pairs flipped; new edges have weight 1.
+
+        The copy keeps the edges from before the first attack as `clean_edge_index`.
+        """
         numbers, weight = encode_pairs(data.edge_index, data.edge_weight)
         flipped = pair_numbers(*self.pairs)
         kept = ~torch.isin(numbers, flipped)
@@ -92,7 +114,7 @@ class Flips:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Problem:
-    """What an attack is asked to solve; see `Attack.__call__`."""
+    """The arguments of one attack; see `EdgeAttack.__call__`."""
 
     scores: Scores | None
     data: Data
@@ -102,12 +124,12 @@ class Problem:
     rules: Rules
 
     def generator(self) -> torch.Generator:
-        """Fresh randomness of the seed."""
+        """Create a new random generator with the seed."""
         return torch.Generator().manual_seed(self.seed)
 
 
-class Attack(ABC):
-    """Settings of an attack; calling it changes nothing in it."""
+class EdgeAttack(ABC):
+    """An attack on the edges of a graph: an immutable set of settings that is called to find flips."""
 
     def __call__(
         self,
@@ -122,12 +144,17 @@ class Attack(ABC):
         """Choose the pairs to flip.
 
         Args:
-            scores: The attacked function, differentiable in `edge_weight`; None for attacks that need none.
-            data: The clean graph: x, edge_index (both directions), y (the labels the attacker goes by).
-            nodes: Nodes whose predictions shall be wrong (indices).
-            budget: Number of pairs, or sum of their costs.
-            seed: Seed of everything random.
-            rules: What is allowed; None allows to flip every pair.
+            scores: The attacked function `(x, edge_index, edge_weight) -> scores of all nodes`,
+                differentiable in `edge_weight`; None for attacks that do not use scores.
+            data: The clean graph: `x`, `edge_index` (both directions) and `y`, the labels that the attacker
+                uses.
+            nodes: Numbers of the nodes whose predictions the attacker wants to be wrong.
+            budget: Number of pairs, or the sum of their costs.
+            seed: Seed of all random numbers, 0 by default.
+            rules: What is allowed; by default every pair may be flipped.
+
+        Shapes:
+            data.x (n, d), data.edge_index (2, m), data.y (n,), nodes (any number,); scores (n, classes).
         """
         budget = check_number(type(self).__name__, budget, "budget")
         rules = Rules() if rules is None else rules
@@ -137,4 +164,4 @@ class Attack(ABC):
 
     @abstractmethod
     def find(self, problem: Problem) -> Flips:
-        """Choose the pairs to flip."""
+        """Solve the problem; `__call__` has checked its budget."""

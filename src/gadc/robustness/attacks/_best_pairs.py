@@ -1,4 +1,4 @@
-"""The pairs whose flips raise a loss the most, to first order, searched a block of rows at a time."""
+"""The pairs whose flips raise a loss the most, to first order, searched one block of rows at a time."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def best_pairs(
     count: int,
     budget: float,
 ) -> Tensor:
-    """Up to `count` pairs u < v that may be flipped and whose flips promise the most, best first.
+    """Find up to `count` allowed pairs u < v whose flips promise the largest gains, best first.
 
     Args:
         gradient: Derivatives of the loss in every pair.
-        edges: The edges now, pairs (2, m) with u < v.
-        degree: Degrees now; an edge at a node of degree 1 is left alone, so that no node gets isolated.
+        edges: The current edges, pairs u < v, shape (2, m).
+        degree: The current degrees; edges at a node of degree 1 are kept, so that no node is isolated.
         rules: What is allowed.
-        count: How many pairs are wanted. Only those that promise a gain are given.
-        budget: What a pair may cost.
+        count: Number of pairs to find; pairs that promise no gain are left out.
+        budget: Largest cost of a pair.
     """
     n = len(degree)
     removable = ~(degree[edges] == 1).any(0)
@@ -50,7 +50,7 @@ def best_pairs(
 
 
 def _keep_allowed(gain: Tensor, start: int, edges: Tensor, removable: Tensor, rules: Rules) -> None:
-    """Turn derivatives into gains of flips, -∞ where none is allowed and where u >= v."""
+    """Turn derivatives into gains of flips in place, with -∞ for pairs that are forbidden or have u >= v."""
     height = len(gain)
     removal = torch.where(removable, -gain[edges[0], edges[1]], -torch.inf)
     if rules.mode == "remove":
@@ -65,8 +65,8 @@ def _keep_allowed(gain: Tensor, start: int, edges: Tensor, removable: Tensor, ru
 
 def _keep_affordable(gain: Tensor, start: int, rules: Rules, budget: float) -> None:
     pairs = torch.nonzero(gain > 0).T
-    dear = rules.costs(pairs + start) > budget
-    gain[pairs[0, dear], pairs[1, dear]] = -torch.inf
+    too_expensive = rules.costs(pairs + start) > budget
+    gain[pairs[0, too_expensive], pairs[1, too_expensive]] = -torch.inf
 
 
 def _highest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:

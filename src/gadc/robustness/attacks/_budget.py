@@ -1,4 +1,4 @@
-"""Staying within a budget: the projection of relaxed flips, and the choice of whole ones."""
+"""Staying within a budget: the projection of relaxed flips, and the choice of discrete flips."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ BISECTIONS = 50  # doubles have 53 bits
 
 
 def project(values: Tensor, budget: float, costs: Tensor | None = None) -> Tensor:
-    """The nearest point of {0 <= p <= 1, Σ c p <= budget}: clamp(values - μ c, 0, 1) with the least μ >= 0.
+    """Project onto {0 <= p <= 1, Σ c p <= budget}: clamp(values - μ c, 0, 1) with the smallest μ >= 0.
 
-    Bisection (Xu et al., "Topology Attack and Defense for Graph Neural Networks", IJCAI 2019) tells which
-    entries lie strictly between 0 and 1; on those the cost is linear in μ, so a last step meets the budget to
-    rounding.
+    Bisection (Xu et al., "Topology Attack and Defense for Graph Neural Networks", IJCAI 2019) finds the
+    entries strictly between 0 and 1. For these the cost is linear in μ, so that one last step meets the
+    budget up to rounding.
 
     Args:
-        values: Any numbers.
+        values: Any numbers, shape (k,).
         budget: Largest Σ c p, >= 0.
-        costs: One number > 0 an entry; all 1 by default.
+        costs: Costs c > 0, shape (k,); all 1 by default.
     """
     positive = torch.nonzero(values > 0).squeeze(1)
     inside = values[positive].double()
@@ -32,7 +32,7 @@ def project(values: Tensor, budget: float, costs: Tensor | None = None) -> Tenso
         middle = (low + high) / 2
         if _spent(active, active_weights, middle) > budget:
             low = middle
-            alive = active > low * active_weights  # the others are 0 from here on
+            alive = active > low * active_weights  # the other entries stay 0 for every larger μ
             active, active_weights = active[alive], active_weights[alive]
         else:
             high = middle
@@ -50,9 +50,9 @@ def _spent(values: Tensor, costs: Tensor, shift: float) -> float:
 
 
 def best_within(gain: Tensor, costs: Tensor, budget: float, *, limit: int | None = None) -> Tensor:
-    """Places of the highest positive gains whose costs fit into the budget together, best first.
+    """Find the places of the highest positive gains whose costs together fit into the budget, best first.
 
-    What does not fit is passed over for the next that does.
+    An entry that does not fit is skipped in favour of the next entry that does.
     """
     rest = torch.nonzero(gain > 0).squeeze(1)
     chosen = rest[:0]
@@ -73,7 +73,7 @@ def best_within(gain: Tensor, costs: Tensor, budget: float, *, limit: int | None
 
 
 def prefix_within(costs: Tensor, budget: float) -> Tensor:
-    """Which entries to take in their order, each that still fits into the budget."""
+    """Take entries in their order, each if it still fits into the budget, and mark the ones taken."""
     taken = torch.zeros(len(costs), dtype=torch.bool)
     left = budget * (1 + ROUNDING)
     for place, cost in enumerate(costs.tolist()):

@@ -1,4 +1,4 @@
-"""Which pairs an attack may flip: all that the rules allow, or a block of them where those are too many."""
+"""The pairs that an attack considers: all that the rules allow, or a block of them if they are too many."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class PairSpace:
 
     Attributes:
         free: Nodes that are not protected, ascending.
-        edges: Sorted numbers of the edges among the free nodes, which are counted from 0 there.
-        mode: That of the rules.
+        edges: Sorted pair numbers of the edges among the free nodes, which are renumbered from 0.
+        mode: The mode of the rules.
     """
 
     free: Tensor
@@ -30,7 +30,7 @@ class PairSpace:
 
     @classmethod
     def of(cls, data: Data, rules: Rules) -> PairSpace:
-        """The pairs of a graph."""
+        """Build the space of a graph."""
         is_free = torch.ones(data.num_nodes, dtype=torch.bool)
         if rules.protected is not None:
             is_free[rules.protected] = False
@@ -42,14 +42,14 @@ class PairSpace:
 
     @property
     def size(self) -> int:
-        """How many pairs there are."""
+        """Number of pairs."""
         if self.mode == "remove":
             return len(self.edges)
         total = len(self.free) * (len(self.free) - 1) // 2
         return total - len(self.edges) if self.mode == "add" else total
 
     def pairs(self, ranks: Tensor) -> Tensor:
-        """The pairs (2, k) of these numbers."""
+        """Return the pairs with these numbers, shape (2, k)."""
         if self.mode == "remove":
             ranks = self.edges[ranks]
         elif self.mode == "add":
@@ -57,7 +57,7 @@ class PairSpace:
         return self.free[pair_ends(ranks)]
 
     def draw(self, count: int, generator: torch.Generator) -> Tensor:
-        """That many different pairs, uniformly and in random order; all of them if there are no more."""
+        """Draw `count` different pairs uniformly, in random order, or all pairs if there are fewer."""
         ranks = distinct_numbers(min(count, self.size), self.size, generator)
         return self.pairs(ranks[torch.randperm(len(ranks), generator=generator)])
 
@@ -65,10 +65,10 @@ class PairSpace:
 def candidate_pairs(
     data: Data, rules: Rules, nodes: Tensor, block_size: int, generator: torch.Generator
 ) -> Tensor:
-    """All allowed pairs where `block_size` suffices, else a block of them.
+    """Return all allowed pairs if there are at most `block_size`, otherwise a block of them.
 
-    A quarter of the block at most is given to existing edges, another to the pairs at the attacked nodes if
-    all of those fit; the rest is drawn at random.
+    At most a quarter of the block is used for existing edges, and another quarter for the pairs at the
+    attacked nodes if all of these fit; the rest is drawn at random.
     """
     space = PairSpace.of(data, rules)
     if space.size <= block_size:
@@ -86,7 +86,7 @@ def candidate_pairs(
 
 
 def is_edge(data: Data, pairs: Tensor) -> Tensor:
-    """Which pairs are edges of the graph."""
+    """Tell which pairs are edges of the graph."""
     return torch.isin(pair_numbers(*pairs), encode_pairs(data.edge_index, None)[0])
 
 

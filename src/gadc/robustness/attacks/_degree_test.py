@@ -1,11 +1,11 @@
-"""Do the degrees after an attack still look like those before? A likelihood-ratio test on power laws.
+"""A likelihood-ratio test on power laws: do the degrees after an attack still look like those before?
 
-Zügner et al. (KDD 2018): degrees d >= d_min follow p(d) ∝ d^-α, whose estimate is
+Zügner et al. (KDD 2018): degrees d >= d_min follow p(d) ∝ d^-α, where α is estimated as
 
     α = 1 + k / Σ log(d_i / b),   b = d_min - 1/2,     log p(d_1..d_k) = k log((α - 1) / b) - α Σ log(d_i / b)
 
 and Λ = 2 (l(before) + l(after) - l(both together)) is χ²-distributed with one degree of freedom if the two
-samples share their α. A threshold of 0.004 keeps attacks that a test would notice with p-value 0.95 at best.
+samples have the same α. With a threshold of 0.004 the p-value of a flip that passes is at least 0.95.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _LOG_B = math.log(D_MIN - 0.5)
 
 
 class DegreeTest:
-    """Test against the degrees of the clean graph.
+    """Test of changed degrees against the degrees of the clean graph.
 
     Args:
         degree: Degrees of all nodes before the attack.
-        threshold: Largest statistic Λ that is still unsuspicious.
+        threshold: Statistic Λ below which a flip passes.
     """
 
     def __init__(self, degree: Tensor, threshold: float) -> None:
@@ -32,17 +32,17 @@ class DegreeTest:
         self.clean = _sums(degree)
 
     def passes(self, degree: Tensor, pairs: Tensor, change: Tensor) -> Tensor:
-        """Which flips pass.
+        """Tell which flips pass.
 
         Args:
             degree: Degrees before the flip.
-            pairs: Candidates (2, k), each judged by itself.
-            change: +1 where a pair becomes an edge, -1 where it goes.
+            pairs: Candidates, each judged by itself, shape (2, k).
+            change: +1 for a pair that becomes an edge, -1 for an edge that is removed, shape (k,).
         """
         return self.statistic(degree, pairs, change) < self.threshold
 
     def statistic(self, degree: Tensor, pairs: Tensor, change: Tensor) -> Tensor:
-        """Λ after each flip by itself."""
+        """Compute Λ after each flip by itself."""
         count, total = _sums(degree)
         old, new = degree[pairs], degree[pairs] + change
         count = count + (new >= D_MIN).sum(0) - (old >= D_MIN).sum(0)
@@ -53,7 +53,7 @@ class DegreeTest:
 
 
 def _excess(degree: Tensor) -> Tensor:
-    """log(d / b), 0 below d_min."""
+    """Compute log(d / b), or 0 below d_min."""
     return torch.where(degree >= D_MIN, degree.double().clamp(min=1).log() - _LOG_B, 0.0)
 
 
@@ -62,7 +62,7 @@ def _sums(degree: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _likelihood(count: Tensor, total: Tensor) -> Tensor:
-    """Log-likelihood at the best α; 0 for an empty sample."""
+    """Compute the log-likelihood at the estimated α; 0 for an empty sample."""
     slope = count / torch.where(count > 0, total, 1.0)  # α - 1
     value = count * (slope.clamp(min=1e-300).log() - _LOG_B) - (slope + 1) * total
     return torch.where(count > 0, value, 0.0)

@@ -11,18 +11,25 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gadc.robustness.attacks._base import Attack, Flips, Problem
+from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem
 from gadc.robustness.attacks._budget import prefix_within
 from gadc.robustness.attacks._candidates import PairSpace
-from gadc.robustness.attacks._random import draws
+from gadc.robustness.attacks._random import num_draws
 
 
 @dataclass(frozen=True, kw_only=True)
-class DICE(Attack):
-    """Flips random pairs that the labels say will hurt; it needs no model.
+class DICE(EdgeAttack):
+    """Remove random edges within classes and add random edges between classes; no scores are used.
 
     Args:
-        add_share: Share of the flips that add an edge, in expectation ("flip" mode only).
+        add_share: Expected share of the flips that add an edge, 0.5 by default (used in mode "flip" only).
+
+    Examples:
+        >>> import torch
+        >>> from gadc.datasets import csbm
+        >>> data = csbm(60, seed=0)
+        >>> len(DICE()(None, data, nodes=torch.arange(60), budget=12))
+        12
     """
 
     add_share: float = 0.5
@@ -32,24 +39,24 @@ class DICE(Attack):
             raise ValueError(f"DICE: add_share must lie in [0, 1], got {self.add_share!r}.")
 
     def find(self, problem: Problem) -> Flips:
-        """Draw pairs by their labels `data.y`; neither scores nor nodes are looked at."""
+        """Draw pairs by the labels `data.y`; neither scores nor nodes are used."""
         data, budget, rules = problem.data, problem.budget, problem.rules
         generator = problem.generator()
-        space, count = PairSpace.of(data, rules), draws(budget, rules)
+        space, count = PairSpace.of(data, rules), num_draws(budget, rules)
         share = {"add": 1.0, "remove": 0.0}.get(rules.mode, self.add_share)
         added = torch.rand(count, generator=generator) < share
         new = _across(PairSpace(space.free, space.edges, "add"), data.y, int(added.sum()), generator)
         old = PairSpace(space.free, space.edges, "remove").draw(len(space.edges), generator)
         old = old[:, data.y[old[0]] == data.y[old[1]]][:, : count - int(added.sum())]
         pairs = torch.cat([new, old], 1)
-        # Each kind in the order of its turns, so that a budget of costs cuts both alike.
+        # Additions and removals take turns, so that a budget on costs cuts both in the same way.
         turns = torch.cat([torch.nonzero(added)[: new.shape[1]], torch.nonzero(~added)[: old.shape[1]]])
         pairs = pairs[:, torch.argsort(turns.squeeze(1))]
         return Flips(pairs[:, prefix_within(rules.costs(pairs), budget)])
 
 
 def _across(space: PairSpace, y: Tensor, count: int, generator: torch.Generator) -> Tensor:
-    """That many non-edges between classes, or all there are."""
+    """Draw `count` non-edges between classes, or return all of them if there are fewer."""
     tries = 2 * count
     while True:
         pairs = space.draw(tries, generator)

@@ -1,4 +1,4 @@
-"""Attacks on features: GADC's own weak side, as its cosines are made of them.
+"""Attacks on features, which are a weak side of GADC because its cosines are computed from features.
 
 l0   at most `budget` entries of each row are flipped between 0 and 1
 l2   each row moves by at most `budget` in the Euclidean norm
@@ -19,42 +19,52 @@ from gadc._base.memo import remembering
 from gadc._base.validation import check_choice, check_count, check_number
 from gadc.robustness.attacks._base import Scores
 from gadc.robustness.attacks._losses import Loss, make_loss
-from gadc.robustness.attacks._relaxation import check_nodes
+from gadc.robustness.attacks._nodes import check_labelled_nodes
 
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureAttack:
-    """Changes features along the gradient of the scores; the edges stay.
+    """Change features along the gradient of the scores; the edges stay as they are.
 
     Args:
-        norm: "l0" for binary features, "l2" for others.
-        steps: Gradients; "l0" spreads its flips over them.
-        loss: What is maximised, see `gadc.robustness.attacks._losses`.
+        norm: "l0" (default) for binary features, "l2" for other features.
+        num_steps: Number of gradient steps, 20 by default; "l0" distributes its flips over them.
+        loss: Loss that is maximized: a name in `LOSSES`, "tanh-margin" by default, or a function.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import make_model
+        >>> data = csbm(60, seed=0)
+        >>> scores = make_model("s2gc", epochs=10).fit(data).scores
+        >>> x = FeatureAttack(norm="l2", num_steps=3)(scores, data, nodes=torch.arange(60), budget=0.5)
+        >>> bool(((x - data.x).norm(dim=1) < 0.5001).all())
+        True
     """
 
     norm: str = "l0"
-    steps: int = 20
+    num_steps: int = 20
     loss: str | Loss = "tanh-margin"
 
     def __post_init__(self) -> None:
         check_choice("FeatureAttack", self.norm, "norm", ("l0", "l2"))
-        check_count("FeatureAttack", self.steps, "steps", low=1)
+        check_count("FeatureAttack", self.num_steps, "num_steps", low=1)
         make_loss(self.loss)
 
     def __call__(
         self, scores: Scores, data: Data, *, nodes: Tensor, budget: float, rows: Tensor | None = None
     ) -> Tensor:
-        """The features, changed.
+        """Return the changed features, shape (n, d).
 
         Args:
-            scores: The attacked function, differentiable in `x`.
-            data: The clean graph: x, edge_index, y.
-            nodes: Nodes whose predictions shall be wrong.
-            budget: What may be changed in each row, in the chosen norm.
-            rows: Nodes whose features the attacker holds; None holds all.
+            scores: The attacked function `(x, edge_index, edge_weight) -> scores`, differentiable in `x`.
+            data: The clean graph: `x`, `edge_index` and `y`.
+            nodes: Numbers of the nodes whose predictions the attacker wants to be wrong.
+            budget: How far each row may be changed, in the chosen norm.
+            rows: Numbers of the nodes whose features the attacker controls; all nodes by default.
         """
         budget = check_number("FeatureAttack", budget, "budget")
-        nodes = check_nodes(nodes, data)
+        nodes = check_labelled_nodes("FeatureAttack", nodes, data)
         rows = torch.arange(data.num_nodes) if rows is None else rows
         loss = make_loss(self.loss)
 
@@ -63,28 +73,28 @@ class FeatureAttack:
 
         change = flip_entries if self.norm == "l0" else move_rows
         with remembering():
-            return change(value, data.x, rows, budget, self.steps)
+            return change(value, data.x, rows, budget, self.num_steps)
 
 
 def is_binary(x: Tensor) -> bool:
-    """Whether all entries are 0 or 1."""
+    """Tell whether all entries are 0 or 1."""
     return bool(((x == 0) | (x == 1)).all())
 
 
 def flip_entries(
-    value: Callable[[Tensor], Tensor], x: Tensor, rows: Tensor, budget: float, steps: int
+    value: Callable[[Tensor], Tensor], x: Tensor, rows: Tensor, budget: float, num_steps: int
 ) -> Tensor:
-    """Flip up to `budget` entries 0/1 of each of these rows so that `value` rises; the best step counts."""
+    """Flip up to `budget` entries of each of these binary rows to raise `value`; return the best step."""
     if not is_binary(x):
-        raise ValueError('FeatureAttack: norm "l0" flips entries, so x must hold 0 and 1 only; take "l2".')
+        raise ValueError('FeatureAttack: norm "l0" flips entries, so x must hold only 0 and 1; use "l2".')
     left = min(int(budget), x.shape[1])
     best, current = _Best(x), x.clone()
     open_entries = torch.ones(len(rows), x.shape[1], dtype=torch.bool)
-    for step in range(steps, 0, -1):
-        now = -(-left // step)  # what is left, spread over the steps that are left
+    for steps_left in range(num_steps, 0, -1):
+        now = -(-left // steps_left)  # the remaining flips are distributed over the remaining steps
         if now == 0:
             break
-        gradient = best.judge(value, current)
+        gradient = best.update(value, current)
         held = current[rows]
         gain = torch.where(open_entries, gradient[rows] * (1 - 2 * held), -torch.inf)
         highest, place = gain.topk(now, dim=1)
@@ -92,31 +102,31 @@ def flip_entries(
         current = current.index_copy(0, rows, torch.where(flipped, 1 - held, held))
         open_entries &= ~flipped
         left -= now
-    best.judge(value, current)
+    best.update(value, current)
     return best.x
 
 
 def move_rows(
-    value: Callable[[Tensor], Tensor], x: Tensor, rows: Tensor, budget: float, steps: int
+    value: Callable[[Tensor], Tensor], x: Tensor, rows: Tensor, budget: float, num_steps: int
 ) -> Tensor:
-    """Move these rows by up to `budget` in the Euclidean norm so that `value` rises; the best step counts."""
+    """Move these rows by up to `budget` in the Euclidean norm to raise `value`; return the best step."""
     best, moved = _Best(x), torch.zeros(len(rows), x.shape[1], dtype=x.dtype)
-    for _ in range(steps):
-        gradient = best.judge(value, x.index_add(0, rows, moved))[rows]
-        moved = moved + 2.5 * budget / steps * normalize(gradient)
+    for _ in range(num_steps):
+        gradient = best.update(value, x.index_add(0, rows, moved))[rows]
+        moved = moved + 2.5 * budget / num_steps * normalize(gradient)
         moved = moved * (budget / moved.norm(dim=1, keepdim=True).clamp(min=1e-12)).clamp(max=1)
-    best.judge(value, x.index_add(0, rows, moved))
+    best.update(value, x.index_add(0, rows, moved))
     return best.x
 
 
 class _Best:
-    """The features of the highest value so far."""
+    """The features with the highest value so far."""
 
     def __init__(self, x: Tensor) -> None:
         self.x, self.value = x, -math.inf
 
-    def judge(self, value: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-        """Note x if it is the best, and give the gradient there."""
+    def update(self, value: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+        """Store x if its value is the highest so far, and return the gradient at x."""
         x = x.detach().requires_grad_()
         reached = value(x)
         if reached.item() > self.value:

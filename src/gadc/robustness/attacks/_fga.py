@@ -11,7 +11,7 @@ import torch
 
 from gadc._base.memo import remembering
 from gadc._base.validation import check_count
-from gadc.robustness.attacks._base import Attack, Flips, Problem
+from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem
 from gadc.robustness.attacks._budget import best_within
 from gadc.robustness.attacks._candidates import BLOCK_SIZE
 from gadc.robustness.attacks._losses import Loss, make_loss
@@ -19,13 +19,24 @@ from gadc.robustness.attacks._relaxation import set_up
 
 
 @dataclass(frozen=True, kw_only=True)
-class FGA(Attack):
-    """Greedy flips by gradient, per cost; pairs that would lower the loss are left alone.
+class FGA(EdgeAttack):
+    """Greedily flip the pairs with the largest gradient per cost; pairs that would lower the loss are kept.
 
     Args:
-        flips_per_step: Flips between two gradients; None flips all by the first one.
-        loss: What is maximised, see `gadc.robustness.attacks._losses`.
-        block_size: Candidate pairs at most; all pairs where they fit (see `candidate_pairs`).
+        flips_per_step: Number of flips between two gradients, 1 by default; None makes all flips by the
+            first gradient.
+        loss: Loss that is maximized: a name in `LOSSES`, "cross-entropy" by default, or a function.
+        block_size: Largest number of candidate pairs, 4.5 million by default; a graph with more pairs is
+            attacked on a random block of them.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import make_model
+        >>> data = csbm(60, seed=0)
+        >>> scores = make_model("s2gc", epochs=10).fit(data).scores
+        >>> len(FGA(flips_per_step=5)(scores, data, nodes=torch.arange(60), budget=10))
+        10
     """
 
     flips_per_step: int | None = 1
@@ -39,7 +50,7 @@ class FGA(Attack):
         make_loss(self.loss)
 
     def find(self, problem: Problem) -> Flips:
-        """Flip until the budget is spent or nothing raises the loss."""
+        """Flip until the budget is spent or no flip raises the loss."""
         objective, graph = set_up(problem, self.loss, self.block_size, problem.generator())
         flipped, left = torch.zeros_like(graph.before), problem.budget
         with remembering():

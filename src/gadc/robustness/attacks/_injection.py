@@ -1,7 +1,7 @@
-"""Node injection: the attacker adds nodes of its own, as fraudsters open accounts; what was there stays.
+"""Node injection: the attacker adds new nodes, as fraudsters open accounts; existing nodes do not change.
 
 After Wang, Luo, Suya, Li, Yang and Zheng, "Scalable Attack on Graph Data by Injecting Vicious Nodes", 2020:
-features are drawn, edges chosen by gradient, and the features sharpened.
+features are drawn, edges are chosen by gradient, and the features are then optimized.
 """
 
 from __future__ import annotations
@@ -18,29 +18,40 @@ from gadc.robustness.attacks._base import Rules, Scores
 from gadc.robustness.attacks._budget import best_within
 from gadc.robustness.attacks._features import flip_entries, is_binary, move_rows
 from gadc.robustness.attacks._losses import Loss, make_loss
-from gadc.robustness.attacks._relaxation import Objective, Relaxed, check_nodes
+from gadc.robustness.attacks._nodes import check_labelled_nodes
+from gadc.robustness.attacks._relaxation import Objective, RelaxedGraph
 
 
 @dataclass(frozen=True, kw_only=True)
 class Injection:
-    """Adds nodes with features and edges.
+    """Add nodes with features and edges.
 
     Args:
-        edges_per_node: Edges of each new node.
-        features: "drawn" copies those of random nodes, "optimised" then changes them along the gradient.
-        feature_steps: Gradients for the features.
-        loss: What is maximised, see `gadc.robustness.attacks._losses`.
+        edges_per_node: Number of edges of each new node, 4 by default.
+        features: "drawn" copies the features of random nodes; "optimized" (default) then changes them along
+            the gradient.
+        num_feature_steps: Number of gradient steps for the features, 20 by default.
+        loss: Loss that is maximized: a name in `LOSSES`, "tanh-margin" by default, or a function.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import make_model
+        >>> data = csbm(60, seed=0)
+        >>> scores = make_model("s2gc", epochs=10).fit(data).scores
+        >>> Injection(features="drawn")(scores, data, nodes=torch.arange(60), budget=2).num_nodes
+        62
     """
 
     edges_per_node: int = 4
-    features: str = "optimised"
-    feature_steps: int = 20
+    features: str = "optimized"
+    num_feature_steps: int = 20
     loss: str | Loss = "tanh-margin"
 
     def __post_init__(self) -> None:
-        check_choice("Injection", self.features, "features", ("drawn", "optimised"))
+        check_choice("Injection", self.features, "features", ("drawn", "optimized"))
         check_count("Injection", self.edges_per_node, "edges_per_node", low=1)
-        check_count("Injection", self.feature_steps, "feature_steps", low=1)
+        check_count("Injection", self.num_feature_steps, "num_feature_steps", low=1)
         make_loss(self.loss)
 
     def __call__(
@@ -53,18 +64,19 @@ class Injection:
         seed: int = 0,
         rules: Rules | None = None,
     ) -> Data:
-        """The graph with `budget` more nodes, which come last, have the label -1 and belong to no split.
+        """Return the graph with `budget` more nodes, which come last, have label -1 and are in no mask.
 
         Args:
-            scores: The attacked function, differentiable in `x` and `edge_weight`.
-            data: The clean graph: x, edge_index, y.
-            nodes: Nodes whose predictions shall be wrong.
+            scores: The attacked function `(x, edge_index, edge_weight) -> scores`, differentiable in `x` and
+                `edge_weight`.
+            data: The clean graph: `x`, `edge_index` and `y`.
+            nodes: Numbers of the nodes whose predictions the attacker wants to be wrong.
             budget: Number of new nodes.
-            seed: Seed of the drawn features.
-            rules: Only `protected` matters: nodes that get no edge.
+            seed: Seed of the drawn features, 0 by default.
+            rules: Only `protected` is used: nodes that no new node may be connected to; none by default.
         """
         budget = check_count("Injection", budget, "budget")
-        nodes = check_nodes(nodes, data)
+        nodes = check_labelled_nodes("Injection", nodes, data)
         n = data.num_nodes
         generator = torch.Generator().manual_seed(seed)
         grown = with_nodes(data, data.x[torch.randint(n, (budget,), generator=generator)])
@@ -77,18 +89,19 @@ class Injection:
                 grown = self._connect(
                     replace(objective, data=grown), new, torch.nonzero(open_nodes).squeeze(1)
                 )
-            if self.features == "optimised" and budget:
-                grown.x = self._sharpen(replace(objective, data=grown), n)
+            if self.features == "optimized" and budget:
+                grown.x = self._optimize(replace(objective, data=grown), n)
         return grown
 
     def _connect(self, objective: Objective, new: int, targets: Tensor) -> Data:
-        """Give one new node its edges, one gradient each."""
+        """Connect one new node, with one gradient per edge."""
         pairs = torch.stack([targets, torch.full_like(targets, new)])
-        graph = Relaxed.of(objective.data, pairs, Rules())
+        graph = RelaxedGraph.of(objective.data, pairs, Rules())
         flipped = torch.zeros_like(graph.before)
         for _ in range(min(self.edges_per_node, len(targets))):
             gain = objective.gradient(graph, flipped)
-            gain = (gain - gain.min() + 1).masked_fill(flipped > 0, 0.0)  # the least harmful if none helps
+            # Gains are shifted to be positive, so that an edge is added even if none helps.
+            gain = (gain - gain.min() + 1).masked_fill(flipped > 0, 0.0)
             flipped[best_within(gain, graph.costs, 1.0)] = 1.0
         changed = objective.data.clone()
         weights = graph.weights(flipped)
@@ -97,8 +110,8 @@ class Injection:
             changed.edge_weight = weights[weights > 0]
         return changed
 
-    def _sharpen(self, objective: Objective, n: int) -> Tensor:
-        """Change the new rows by as much as a clean row holds on average."""
+    def _optimize(self, objective: Objective, n: int) -> Tensor:
+        """Change each new row by at most the mean size of the clean rows."""
         data = objective.data
         old, rows = data.x[:n], torch.arange(n, data.num_nodes)
 
@@ -106,20 +119,20 @@ class Injection:
             return replace(objective, data=_with_x(data, x)).value(data.edge_index, data.edge_weight)
 
         if is_binary(data.x):
-            return flip_entries(value, data.x, rows, float(old.sum(1).mean()), self.feature_steps)
-        return move_rows(value, data.x, rows, float(old.norm(dim=1).mean()), self.feature_steps)
+            return flip_entries(value, data.x, rows, float(old.sum(1).mean()), self.num_feature_steps)
+        return move_rows(value, data.x, rows, float(old.norm(dim=1).mean()), self.num_feature_steps)
 
 
 def with_nodes(data: Data, x: Tensor) -> Data:
-    """A copy with more nodes of these features, without edges: label -1, every mask False, else 0."""
+    """Return a copy with more nodes of these features and without edges: label -1, all masks False."""
     grown = data.clone()
     for name in data.node_attrs():
         old = data[name]
         if name == "x":
             grown.x = torch.cat([old, x])
         elif isinstance(old, Tensor):
-            filling = -1 if name == "y" else 0
-            grown[name] = torch.cat([old, old.new_full((len(x), *old.shape[1:]), filling)])
+            fill = -1 if name == "y" else 0
+            grown[name] = torch.cat([old, old.new_full((len(x), *old.shape[1:]), fill)])
     return grown
 
 

@@ -1,8 +1,8 @@
-"""What an attacker maximises: how wrong the scores of the attacked nodes are, on average.
+"""Losses that an attacker maximizes: the mean over the attacked nodes of a measure of how wrong they are.
 
     cross-entropy        -log softmax(s)_y                  also grows for nodes that are wrong already
     margin               max_{c≠y} s_c - s_y
-    tanh-margin          tanh of the margin                 looks at the nodes near the boundary
+    tanh-margin          tanh of the margin                 emphasizes the nodes near the boundary
     probability-margin   the margin of softmax(s)
 
 Geisler et al., "Robustness of Graph Neural Networks at Scale", NeurIPS 2021, compare them.
@@ -21,26 +21,26 @@ Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 
 
 def margins(scores: Tensor, labels: Tensor) -> Tensor:
-    """Best other score minus the label's, for every row: positive where the prediction is wrong."""
+    """Compute the best other score minus the score of the label, row by row: positive if it is wrong."""
     if scores.shape[1] < 2:
-        raise ValueError(f"margins: scores must have two columns or more, got {scores.shape[1]}.")
+        raise ValueError(f"margins: scores must have at least two columns, got {scores.shape[1]}.")
     column = labels.unsqueeze(1)
     others = scores.scatter(1, column, -torch.inf)
     return others.amax(1) - scores.gather(1, column).squeeze(1)
 
 
 def margin(scores: Tensor, labels: Tensor) -> Tensor:
-    """Mean margin."""
+    """Compute the mean margin."""
     return margins(scores, labels).mean()
 
 
 def tanh_margin(scores: Tensor, labels: Tensor) -> Tensor:
-    """Mean tanh of the margin."""
+    """Compute the mean tanh of the margin."""
     return margins(scores, labels).tanh().mean()
 
 
 def probability_margin(scores: Tensor, labels: Tensor) -> Tensor:
-    """Mean margin of the probabilities."""
+    """Compute the mean margin of the probabilities."""
     return margins(scores.softmax(1), labels).mean()
 
 
@@ -53,7 +53,16 @@ LOSSES: dict[str, Loss] = {
 
 
 def make_loss(loss: str | Loss) -> Loss:
-    """The loss of that name; a function `(scores, labels) -> number to maximise` is passed through."""
+    """Look up a loss by name; a function `(scores, labels) -> loss` is passed through.
+
+    Args:
+        loss: A name in `LOSSES`, or a function of scores (k, classes) and labels (k,) that is maximized.
+
+    Examples:
+        >>> import torch
+        >>> make_loss("margin")(torch.tensor([[2.0, 0.5]]), torch.tensor([0]))
+        tensor(-1.5000)
+    """
     if callable(loss):
         return loss
     if loss not in LOSSES:

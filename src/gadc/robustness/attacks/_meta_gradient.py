@@ -1,13 +1,13 @@
-"""How an attack loss after training changes with the diffused features: the thin half of the meta-gradient.
+"""Derivative of an attack loss after training in the diffused features: the first half of the meta-gradient.
 
-The surrogate is linear, Z = S S X W₁ W₂, so the graph enters its training through F = S²X alone. A step of
-training on m rows reads
+The surrogate is linear, Z = S S X W₁ W₂, so its training depends on the graph only through F = S²X. A step
+of training on m rows is
 
     H = F W₁,  P = (softmax(H W₂) - Y) / m,  ∇W₁ = Fᵀ P W₂ᵀ,  ∇W₂ = Hᵀ P,  V ← μV + ∇W,  W ← W - ηV
 
-and involves training rows of F only. The reverse sweep over all steps, written out below, therefore gives
-∂L/∂F as a matrix with m rows (through training) plus one of rank c (through the final scores): nothing
-here has n² entries, and no automatic differentiation keeps 100 steps alive.
+and uses only the training rows of F. The reverse pass over all steps, written out below, therefore gives
+∂L/∂F as a matrix with m rows (through training) plus a matrix of rank c (through the final scores). No
+matrix here has n² entries, and automatic differentiation does not have to store 100 steps.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ class DiffusedGradient:
     right: Tensor
 
     def to_dense(self) -> Tensor:
-        """The gradient as one matrix of the shape of F."""
+        """Compute the gradient as one matrix of the shape of F."""
         return (self.left @ self.right.T).index_add_(0, self.rows, self.core)
 
 
 @dataclass(frozen=True, eq=False)
-class Objective:
-    """L = Σ_i weight_i · cross-entropy(Z_i, targets_i), and the nodes the surrogate is trained on.
+class MetaObjective:
+    """L = Σ_i weight_i · cross-entropy(Z_i, targets_i), and the nodes that the surrogate is trained on.
 
     Args:
-        train: Training nodes (indices).
-        targets: Labels of all nodes, one-hot; true ones at training nodes.
+        train: Numbers of the training nodes.
+        targets: One-hot labels of all nodes; the true labels at training nodes.
         weight: Weight of each node in the attack loss.
     """
 
@@ -48,12 +48,12 @@ class Objective:
     weight: Tensor
 
     def residual(self, logits: Tensor) -> Tensor:
-        """∂L/∂Z."""
+        """Compute ∂L/∂Z."""
         return self.weight.unsqueeze(1) * (logits.softmax(-1) - self.targets)
 
 
 class Step(NamedTuple):
-    """What the reverse sweep needs of one training step."""
+    """The values of one training step that the reverse pass needs."""
 
     w1: Tensor
     w2: Tensor
@@ -65,7 +65,7 @@ class Step(NamedTuple):
 def train_path(
     rows: Tensor, targets: Tensor, w1: Tensor, w2: Tensor, *, lr: float, momentum: float, num_steps: int
 ) -> tuple[list[Step], Tensor, Tensor]:
-    """Gradient descent with momentum from (w1, w2); returns the steps and the final weights."""
+    """Run gradient descent with momentum from (w1, w2); return the steps and the final weights."""
     v1, v2 = torch.zeros_like(w1), torch.zeros_like(w2)
     steps = []
     for _ in range(num_steps):
@@ -81,7 +81,7 @@ def train_path(
 
 def exact_gradient(
     diffused: Tensor,
-    objective: Objective,
+    objective: MetaObjective,
     w1: Tensor,
     w2: Tensor,
     *,
@@ -89,7 +89,7 @@ def exact_gradient(
     momentum: float,
     num_steps: int,
 ) -> DiffusedGradient:
-    """∂L/∂F where L is taken at the weights that training from (w1, w2) ends with."""
+    """Compute ∂L/∂F, with L at the weights that training from (w1, w2) ends with."""
     rows = diffused[objective.train]
     targets = objective.targets[objective.train]
     steps, w1, w2 = train_path(rows, targets, w1, w2, lr=lr, momentum=momentum, num_steps=num_steps)
@@ -102,27 +102,27 @@ def exact_gradient(
 def _reverse(
     rows: Tensor, steps: list[Step], to_w1: Tensor, to_w2: Tensor, *, lr: float, momentum: float
 ) -> Tensor:
-    """Carry ∂L/∂(final weights) back to ∂L/∂(training rows); `to_x` stands for ∂L/∂x."""
+    """Propagate ∂L/∂(final weights) back to ∂L/∂(training rows); `to_x` stands for ∂L/∂x."""
     to_v1, to_v2 = torch.zeros_like(to_w1), torch.zeros_like(to_w2)
     left, right = [], []  # factors of the sum over the steps, multiplied once at the end
     for w1, w2, hidden, probabilities, residual in reversed(steps):
         to_v1, to_v2 = to_v1 - lr * to_w1, to_v2 - lr * to_w2  # also the gradients with respect to ∇W
-        spread = rows @ to_v1
-        to_residual = hidden @ to_v2 + spread @ w2
+        to_v1_rows = rows @ to_v1
+        to_residual = hidden @ to_v2 + to_v1_rows @ w2
         inner = probabilities * to_residual
         to_logits = (inner - probabilities * inner.sum(1, keepdim=True)) / len(rows)
         to_hidden = residual @ to_v2.T + to_logits @ w2.T
         left += [residual @ w2.T, to_hidden]
         right += [to_v1, w1]
         to_w1 = to_w1 + rows.T @ to_hidden
-        to_w2 = to_w2 + spread.T @ residual + hidden.T @ to_logits
+        to_w2 = to_w2 + to_v1_rows.T @ residual + hidden.T @ to_logits
         to_v1, to_v2 = momentum * to_v1, momentum * to_v2
     return torch.cat(left, 1) @ torch.cat(right, 1).T if left else torch.zeros_like(rows)
 
 
 def approximate_gradient(
     diffused: Tensor,
-    objective: Objective,
+    objective: MetaObjective,
     w1: Tensor,
     w2: Tensor,
     *,
@@ -130,7 +130,7 @@ def approximate_gradient(
     momentum: float,
     num_steps: int,
 ) -> DiffusedGradient:
-    """A-Meta: ∂L/∂F summed over the weights of all steps, each taken as a constant."""
+    """Compute A-Meta: ∂L/∂F summed over the weights of all steps, with the weights held constant."""
     rows = diffused[objective.train]
     targets = objective.targets[objective.train]
     steps, w1, w2 = train_path(rows, targets, w1, w2, lr=lr, momentum=momentum, num_steps=num_steps)

@@ -4,10 +4,10 @@ Zügner and Günnemann, "Adversarial Attacks on Graph Neural Networks via Meta L
 
     maximise  λ L_train(Z) + (1 - λ) L_self(Z),   Z = S S X W₁ W₂,   (W₁, W₂) trained on the changed graph
 
-L_train is the cross-entropy of the training nodes, L_self that of the attacked nodes against the classes
-that a surrogate, trained once on the clean graph, gives them. The surrogate is linear, which keeps the
-meta-gradient thin (see `meta_gradient` and `pair_gradient`): a step costs the time of looking at every
-pair once, and no memory for them.
+L_train is the cross-entropy of the training nodes, L_self the cross-entropy of the attacked nodes against the
+classes that a surrogate trained once on the clean graph predicts for them. The surrogate is linear, so the
+meta-gradient has few rows plus a low rank (see `_meta_gradient` and `_pair_gradient`): a step takes the time
+to evaluate every pair once, but no memory for all pairs.
 """
 
 from __future__ import annotations
@@ -24,31 +24,42 @@ from torch.nn.functional import one_hot
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice, check_count, check_number
-from gadc.robustness.attacks._base import Attack, Flips, Problem, Rules
+from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Rules
 from gadc.robustness.attacks._best_pairs import best_pairs
 from gadc.robustness.attacks._budget import ROUNDING
-from gadc.robustness.attacks._edges import check_graph, check_nodes, flip_edges
-from gadc.robustness.attacks._meta_gradient import Objective, approximate_gradient, exact_gradient
+from gadc.robustness.attacks._meta_gradient import MetaObjective, approximate_gradient, exact_gradient
+from gadc.robustness.attacks._nodes import check_distinct_nodes
 from gadc.robustness.attacks._pair_gradient import Diffusion, PairGradient
 from gadc.robustness.attacks._surrogate import fit_surrogate
+from gadc.robustness.attacks._surrogate_graph import check_graph, flip_edges
 
 GRADIENTS = {"exact": exact_gradient, "approximate": approximate_gradient}
 State = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Metattack(Attack):
-    """Poisoning by meta-gradients; needs no scores, since it attacks its own surrogate.
+class Metattack(EdgeAttack):
+    """Poison a graph by meta-gradients; the attack uses no scores, because it has its own surrogate.
 
     Args:
-        lam: λ: 0 is Meta-Self, 1 is Meta-Train.
-        gradient: "exact" through all training steps, or "approximate" (A-Meta): the sum of the gradients
-            at the weights of all steps, those taken as constants.
-        hidden: Width of the surrogate.
-        num_steps: Its training steps before every flip, from new random weights.
-        lr: Their learning rate.
-        momentum: Their momentum; 0 is plain gradient descent.
-        flips_per_step: Pairs that are flipped on one meta-gradient; no two of them share a node.
+        lam: λ in [0, 1]: 0 (default) is Meta-Self, 1 is Meta-Train.
+        gradient: "exact" (default) differentiates through all training steps; "approximate" (A-Meta) sums the
+            gradients at the weights of all steps, with the weights held constant.
+        hidden: Width of the surrogate, 16 by default.
+        num_steps: Number of training steps of the surrogate before every flip, from new random weights, 100
+            by default.
+        lr: Learning rate of the training, 0.1 by default.
+        momentum: Momentum of the training, 0.9 by default; 0 is plain gradient descent.
+        flips_per_step: Number of pairs that are flipped per meta-gradient, 1 by default; no two of them share
+            a node.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.datasets import csbm
+        >>> data = csbm(60, seed=0)
+        >>> nodes = torch.nonzero(~data.train_mask).flatten()
+        >>> len(Metattack(num_steps=10, flips_per_step=5)(None, data, nodes=nodes, budget=10))
+        10
     """
 
     lam: float = 0.0
@@ -70,9 +81,9 @@ class Metattack(Attack):
             check_count("Metattack", getattr(self, name), name, low=1)
 
     def find(self, problem: Problem) -> Flips:
-        """Flip until the budget is spent; a pair flipped back is paid for twice.
+        """Flip until the budget is spent; a pair that is flipped back costs twice.
 
-        Of the labels only those of `train_mask` are looked at. The nodes are usually all that are not in it.
+        Only the labels of `train_mask` are used. The attacked nodes are usually all other nodes.
         """
         states = self.steps(
             problem.data,
@@ -95,15 +106,15 @@ class Metattack(Attack):
         rules: Rules | None = None,
         start: Mapping[str, Any] | None = None,
     ) -> Iterator[State]:
-        """Give the state after every step: a dict for JSON with the flips so far; see `flips_of`.
+        """Yield the state after every step: a dictionary for JSON with the flips so far; see `flips_of`.
 
         Args:
             data: The clean graph.
-            nodes: Nodes whose predictions shall be wrong.
-            budget: Number of flips, or sum of their costs.
-            seed: Seed of the surrogate's weights before every flip.
-            rules: What is allowed; None allows to flip every pair.
-            start: State to go on from; the same call would have led there.
+            nodes: Numbers of the nodes whose predictions the attacker wants to be wrong.
+            budget: Number of flips, or the sum of their costs.
+            seed: Seed of the surrogate's weights before every flip, 0 by default.
+            rules: What is allowed; by default every pair may be flipped.
+            start: State of an earlier call with the same arguments to resume from; none by default.
         """
         rules = rules or Rules()
         state = _check_state(start, seed) if start is not None else _first_state(seed)
@@ -122,9 +133,9 @@ class Metattack(Attack):
             state = {**state, "step": state["step"] + 1, "flips": state["flips"] + chosen.T.tolist()}
             yield state
 
-    def _objective(self, diffusion: Diffusion, y: Tensor, train: Tensor, nodes: Tensor) -> Objective:
-        """The attack loss: pseudo-labels from the clean graph, true labels at training nodes."""
-        nodes = check_nodes("Metattack", nodes, len(y))
+    def _objective(self, diffusion: Diffusion, y: Tensor, train: Tensor, nodes: Tensor) -> MetaObjective:
+        """Build the attack loss: predicted labels of the clean graph, true labels at training nodes."""
+        nodes = check_distinct_nodes("Metattack", nodes, len(y))
         num_classes = int(y[train].max()) + 1
         weights = fit_surrogate(diffusion.twice, y, train, num_classes)
         labels = (diffusion.twice @ weights).argmax(1)
@@ -132,19 +143,19 @@ class Metattack(Attack):
         weight = torch.zeros(len(y), dtype=weights.dtype)
         weight[nodes] += (1 - self.lam) / len(nodes)
         weight[train] += self.lam / len(train)
-        return Objective(train, one_hot(labels, num_classes).to(weights.dtype), weight)
+        return MetaObjective(train, one_hot(labels, num_classes).to(weights.dtype), weight)
 
     def _step(
         self,
         diffusion: Diffusion,
-        objective: Objective,
+        objective: MetaObjective,
         rules: Rules,
         budget: float,
         generator: torch.Generator,
     ) -> Tensor:
         """Train the surrogate from random weights and choose the pairs of one step."""
         in_features, num_classes = diffusion.x.shape[1], objective.targets.shape[1]
-        thin = GRADIENTS[self.gradient](
+        gradient = GRADIENTS[self.gradient](
             diffusion.twice,
             objective,
             _uniform(in_features, self.hidden, generator).to(diffusion.x.dtype),
@@ -155,7 +166,7 @@ class Metattack(Attack):
         )
         count = 1 if self.flips_per_step == 1 else 64 * self.flips_per_step
         pairs = best_pairs(
-            PairGradient(diffusion, thin),
+            PairGradient(diffusion, gradient),
             diffusion.edges,
             diffusion.degree,
             rules,
@@ -166,7 +177,7 @@ class Metattack(Attack):
 
 
 def flips_of(state: Mapping[str, Any]) -> Flips:
-    """The pairs that differ from the clean graph; one flipped back is none of them."""
+    """Return the pairs that differ from the clean graph; a pair that was flipped back is left out."""
     pairs, count = torch.unique(_pairs_of(state), dim=1, return_counts=True)
     return Flips(pairs[:, count % 2 == 1])
 
@@ -188,12 +199,12 @@ def _check_state(state: Mapping[str, Any], seed: int) -> State:
 
 
 def _uniform(rows: int, columns: int, generator: torch.Generator) -> Tensor:
-    """Uniform on ±1/√columns."""
+    """Draw a matrix uniformly from ±1/√columns."""
     return (2 * torch.rand(rows, columns, generator=generator) - 1) / math.sqrt(columns)
 
 
 def _disjoint(pairs: Tensor, costs: Tensor, budget: float, count: int) -> Tensor:
-    """The first `count` pairs that can be paid and share no node, so that their gains add up better."""
+    """Take the first `count` affordable pairs that share no node, because their gains add up better."""
     chosen: list[int] = []
     taken: set[int] = set()
     for place, (pair, cost) in enumerate(zip(pairs.T.tolist(), costs.tolist(), strict=True)):

@@ -1,4 +1,4 @@
-"""Min-max: PGD against weights that are trained again on the way, for poisoning.
+"""Min-max: PGD against weights that are trained again during the attack, for poisoning.
 
     max over flips  min over weights  of the loss
 
@@ -16,17 +16,26 @@ from torch_geometric.data import Data
 from gadc._base.validation import check_count
 from gadc.robustness.attacks._base import Flips, Problem, Scores
 from gadc.robustness.attacks._pgd import PGD
-from gadc.robustness.attacks._relaxation import Objective, Relaxed
+from gadc.robustness.attacks._relaxation import Objective, RelaxedGraph
 
 
 @dataclass(frozen=True, kw_only=True)
 class MinMax(PGD):
-    """PGD that alternates with training on the relaxed graph.
+    """PGD that alternates with training on the relaxed graph; the other settings are those of `PGD`.
 
     Args:
-        refit: Trains on a graph with edge weights in [0, 1] and gives its scores, for instance
-            `lambda data: GCN().fit(data).scores`.
-        refit_every: Gradient steps between two trainings.
+        refit: Function that trains on a graph with edge weights in [0, 1] and returns its scores, for
+            instance `lambda data: GCN().fit(data).scores`.
+        refit_every: Number of gradient steps between two trainings, 10 by default.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import make_model
+        >>> data, model = csbm(60, seed=0), make_model("s2gc", epochs=10)
+        >>> attack = MinMax(refit=lambda graph: model.fit(graph).scores, num_steps=4, refit_every=2)
+        >>> len(attack(None, data, nodes=torch.arange(60), budget=10)) <= 10
+        True
     """
 
     refit: Callable[[Data], Scores]
@@ -39,12 +48,12 @@ class MinMax(PGD):
             raise TypeError(f"MinMax: refit must be a callable Data -> scores, got {self.refit!r}.")
 
     def find(self, problem: Problem) -> Flips:
-        """Climb, project, retrain, sample; without `scores` it starts from a training on the clean graph."""
+        """Ascend, project, retrain and sample; without `scores`, train on the clean graph first."""
         if problem.scores is None:
             problem = replace(problem, scores=self.refit(problem.data))
         return super().find(problem)
 
-    def _attacked(self, objective: Objective, graph: Relaxed, flipped: Tensor, step: int) -> Objective:
+    def _attacked(self, objective: Objective, graph: RelaxedGraph, flipped: Tensor, step: int) -> Objective:
         if step == 0 or step % self.refit_every:
             return objective
         return replace(objective, scores=self.refit(graph.data(objective.data, flipped)))

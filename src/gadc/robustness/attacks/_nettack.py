@@ -2,9 +2,9 @@
 
 Zügner, Akbarnejad and Günnemann, "Adversarial Attacks on Neural Networks for Graph Data", KDD 2018.
 
-The surrogate is linear, Z = S S X W. Flips are chosen one after the other; each is the one that lowers the
-target's margin (the score of its class minus the best other score) the most, among those that leave the
-degree distribution plausible (`degree_test`) and no node isolated.
+The surrogate is linear, Z = S S X W. Flips are chosen one after the other. Each is the flip that lowers the
+target's margin (the score of its class minus the best other score) the most, among the flips that keep the
+degree distribution plausible (`_degree_test`) and isolate no node.
 """
 
 from __future__ import annotations
@@ -17,24 +17,34 @@ from torch_geometric.data import Data
 
 from gadc._base.pairs import pair_ends, pair_numbers
 from gadc._base.validation import check_count, check_number
-from gadc.robustness.attacks._base import Attack, Flips, Problem, Rules, Scores
+from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Rules, Scores
 from gadc.robustness.attacks._budget import ROUNDING
 from gadc.robustness.attacks._degree_test import DegreeTest
-from gadc.robustness.attacks._edges import check_graph, check_nodes, flip_edges
 from gadc.robustness.attacks._losses import margins
+from gadc.robustness.attacks._nodes import check_distinct_nodes
 from gadc.robustness.attacks._pair_gradient import Diffusion
 from gadc.robustness.attacks._surrogate import fit_surrogate
+from gadc.robustness.attacks._surrogate_graph import check_graph, flip_edges
 from gadc.robustness.attacks._target_scores import TargetScores
 
 
 @dataclass(frozen=True, kw_only=True)
-class Nettack(Attack):
-    """Targeted attack on single nodes; needs no scores, since it attacks its own surrogate.
+class Nettack(EdgeAttack):
+    """Attack single nodes; the attack uses no scores, because it has its own surrogate.
 
     Args:
-        influencers: 0 flips pairs at the target itself (direct attack). Otherwise the pairs are those at so
-            many of its neighbours, the ones whose best flip does the most harm, and none at the target.
-        threshold: Largest statistic of the likelihood-ratio test on degrees; None leaves the test out.
+        influencers: With 0 (default), pairs at the target itself are flipped (direct attack). Otherwise only
+            pairs at this number of its neighbors are flipped, the neighbors whose best flip does most harm.
+        threshold: Largest statistic of the likelihood-ratio test on degrees, 0.004 by default; None skips the
+            test.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.datasets import csbm
+        >>> data = csbm(60, seed=0)
+        >>> flips = Nettack()(None, data, nodes=torch.tensor([7]), budget=2)
+        >>> bool((flips.pairs == 7).any(0).all())
+        True
     """
 
     influencers: int = 0
@@ -56,19 +66,20 @@ class Nettack(Attack):
         seed: int = 0,
         rules: Rules | None = None,
     ) -> Flips:
-        """Choose the pairs to flip, as `Attack` describes.
+        """Choose the pairs to flip, see `EdgeAttack.__call__`.
 
         Args:
             scores: Not used; may be None.
-            data: The clean graph; `y` is looked at on `train_mask` and at the targets.
-            nodes: The targets, attacked one after the other on one graph.
-            budget: Number of pairs for EACH target, or sum of their costs; None is its degree plus 2.
-            seed: Not used, since nothing is random.
-            rules: What is allowed; None allows to flip every pair.
+            data: The clean graph; only the labels of `train_mask` and of the targets are used.
+            nodes: Numbers of the targets, which are attacked one after the other on one graph.
+            budget: Number of pairs for EACH target, or the sum of their costs; by default the degree of the
+                target plus 2.
+            seed: Not used, because nothing is random.
+            rules: What is allowed; by default every pair may be flipped.
         """
         rules = rules or Rules()
         x, numbers, train = check_graph("Nettack", data)
-        targets = check_nodes("Nettack", nodes, len(x))
+        targets = check_distinct_nodes("Nettack", nodes, len(x))
         num_classes = int(torch.cat([data.y[train], data.y[targets]]).max()) + 1
         diffusion = Diffusion(x, numbers)
         projected = x @ fit_surrogate(diffusion.twice, data.y, train, num_classes)
@@ -80,12 +91,12 @@ class Nettack(Attack):
         return Flips(search.flipped)
 
     def find(self, problem: Problem) -> Flips:
-        """The same; here `__call__` does the work, as its budget may be left to the degrees."""
+        """Solve the problem by `__call__`, whose budget may be left to the degrees."""
         return self(None, problem.data, nodes=problem.nodes, budget=problem.budget, rules=problem.rules)
 
 
 class _Search:
-    """Greedy flips on one graph; no pair is flipped twice.
+    """Greedy search for flips on one graph; no pair is flipped twice.
 
     Args:
         projected: X W.
@@ -102,7 +113,7 @@ class _Search:
         self.flipped = torch.empty(2, 0, dtype=torch.int64)
 
     def run(self, target: int, budget: float, influencers: int) -> None:
-        """Flip until the budget is spent or nothing lowers the target's margin any more."""
+        """Flip until the budget is spent or no flip lowers the target's margin."""
         left = budget * (1 + ROUNDING)
         sources = torch.tensor([target])
         if influencers:
@@ -119,12 +130,12 @@ class _Search:
             self.numbers = flip_edges(self.numbers, best)
 
     def _gains(self, state: TargetScores, pairs: Tensor, budget: float) -> tuple[Tensor, Tensor]:
-        """How much each permitted flip lowers the margin, and those flips."""
+        """Compute how much each permitted flip lowers the margin; return these gains and the flips."""
         present = state.present(pairs)
         change = 1 - 2 * present.long()
         keep = self.rules.allowed(pairs, present)
         keep &= ~torch.isin(pair_numbers(*pairs), pair_numbers(*self.flipped))
-        keep &= ~(present & (state.degree[pairs] == 1).any(0))  # no node gets isolated
+        keep &= ~(present & (state.degree[pairs] == 1).any(0))  # no node is isolated
         keep &= self.rules.costs(pairs) <= budget
         if self.test is not None:
             keep &= self.test.passes(state.degree, pairs, change)
@@ -133,20 +144,20 @@ class _Search:
         return after - margins(state.now().unsqueeze(0), label.unsqueeze(0)), pairs
 
     def _influencers(self, target: int, budget: float, count: int) -> Tensor:
-        """The neighbours whose best flip lowers the margin the most."""
+        """Find the neighbors whose best flip lowers the margin the most."""
         state = TargetScores(self.projected, self.numbers, target)
-        neighbours = torch.nonzero(state.row).squeeze(1)
-        neighbours = neighbours[neighbours != target]
+        neighbors = torch.nonzero(state.row).squeeze(1)
+        neighbors = neighbors[neighbors != target]
         best = []
-        for node in neighbours:
+        for node in neighbors:
             gain, _ = self._gains(state, _pairs_at(node.unsqueeze(0), len(state.row), without=target), budget)
             best.append(float(gain.max()) if len(gain) else -torch.inf)
         order = torch.tensor(best).argsort(descending=True, stable=True)
-        return neighbours[order[:count]]
+        return neighbors[order[:count]]
 
 
 def _pairs_at(sources: Tensor, num_nodes: int, *, without: int | None) -> Tensor:
-    """All pairs u < v with a node in `sources` and none equal to `without`, each once."""
+    """List all pairs u < v with a node in `sources` and no node equal to `without`, each once."""
     others = torch.arange(num_nodes)
     others = others if without is None else others[others != without]
     first, second = torch.cartesian_prod(sources, others).T

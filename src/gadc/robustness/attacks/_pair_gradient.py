@@ -1,13 +1,14 @@
-"""From ∂L/∂(S²X) to the derivative of L in every pair of nodes, a block of rows at a time.
+"""From ∂L/∂(S²X) to the derivative of L in every pair of nodes, one block of rows at a time.
 
 With Γ = ∂L/∂F, F = S S X and S = D̃^-1/2 (A + I) D̃^-1/2,
 
     ∂L/∂S = Γ (SX)ᵀ + (SΓ) Xᵀ =: G,        ∂L/∂a_ij = (G_ij + G_ji) / √(d̃_i d̃_j) + δ_i + δ_j,
     δ_i = -(2 d̃_i)⁻¹ Σ_l (G_il + G_li) S_il
 
-Γ = E core + left rightᵀ (see `meta_gradient`). The second term makes G thin outer products. For the first let
-T = core Xᵀ, a matrix with one row a training node: G = E T S + S E T, and S is sparse. No n × n matrix is
-formed and no product costs more than n times the number of edges at training nodes.
+Γ = E core + left rightᵀ (see `_meta_gradient`). The second term contributes outer products of low rank to G.
+For the first term let T = core Xᵀ, a matrix with one row per training node: it contributes E T S + S E T,
+where S is sparse. No n × n matrix is formed, and no product costs more than n times the number of edges at
+training nodes.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from gadc.robustness.attacks._meta_gradient import DiffusedGradient
 
 
 class Diffusion:
-    """X, SX and S²X of one unweighted graph, with its edges (2, m), u < v, and degrees.
+    """X, SX and S²X of one unweighted graph, with its edges u < v, shape (2, m), and its degrees.
 
     Args:
         x: Features X.
-        numbers: The graph's edges as sorted numbers of pairs, see `gadc._base.pairs`.
+        numbers: Edges of the graph as sorted numbers of pairs, see `gadc._base.pairs`.
     """
 
     def __init__(self, x: Tensor, numbers: Tensor) -> None:
@@ -60,7 +61,7 @@ class PairGradient:
         self.right = torch.cat([right_once, right, gradient.left, left_once], 1)
 
     def block(self, start: int, stop: int) -> Tensor:
-        """Derivatives in pairs (i, j), start <= i < stop and j >= start; those with i = j mean nothing."""
+        """Compute the derivatives in pairs (i, j), start <= i < stop, j >= start; ignore entries i = j."""
         both = self.left[start:stop] @ self.right[start:].T
         if len(self.rows):
             self._add_core(both, start, stop)
@@ -72,7 +73,8 @@ class PairGradient:
 
     def _add_core(self, block: Tensor, start: int, stop: int) -> None:
         """Add the block of (E T S + S E T) and of its transpose."""
-        block += _product(self.reach, self.moved, start, stop)[:, start:]  # slicing T first would copy it
+        # T is sliced after the product, because slicing it before would copy it.
+        block += _product(self.reach, self.moved, start, stop)[:, start:]
         block += _product(self.reach, self.moved[:, start:stop], start, self.reach.shape[0]).T
         inside = (self.rows >= start) & (self.rows < stop)
         block.index_add_(0, self.rows[inside] - start, self.moved_once[inside, start:])
@@ -81,7 +83,7 @@ class PairGradient:
 
 
 def _degree_term(diffusion: Diffusion, gradient: Tensor, scale: Tensor) -> Tensor:
-    """δ; the sums over l are inner products of rows, since Σ_l (U Vᵀ)_il S_il = ⟨U_i, (S V)_i⟩."""
+    """Compute δ; the sums over l are inner products of rows: Σ_l (U Vᵀ)_il S_il = ⟨U_i, (S V)_i⟩."""
     once = diffusion.graph @ gradient
     twice = diffusion.graph @ once
     total = (gradient * diffusion.twice).sum(1) + 2 * (once * diffusion.once).sum(1)
@@ -89,7 +91,7 @@ def _degree_term(diffusion: Diffusion, gradient: Tensor, scale: Tensor) -> Tenso
 
 
 def _columns(graph: LinearOperator, chosen: Tensor) -> LinearOperator:
-    """The chosen columns of a sparse matrix."""
+    """Select columns of a sparse matrix."""
     n, width = graph.shape[0], max(len(chosen), 1)
     place = torch.full((n,), -1, dtype=torch.int64).index_copy_(0, chosen, torch.arange(len(chosen)))
     column = place[graph.pattern.cols.long()]
@@ -99,7 +101,7 @@ def _columns(graph: LinearOperator, chosen: Tensor) -> LinearOperator:
 
 
 def _product(matrix: LinearOperator, dense: Tensor, start: int, stop: int) -> Tensor:
-    """Rows start:stop of a sparse matrix times a dense one."""
+    """Multiply rows start:stop of a sparse matrix with a dense matrix."""
     pattern = matrix.pattern
     first, last = int(pattern.row_ptr[start]), int(pattern.row_ptr[stop])
     rows = SparsePattern(

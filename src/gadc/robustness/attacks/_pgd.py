@@ -1,11 +1,12 @@
 """PGD: projected gradient ascent on relaxed flips, then the best of many samples.
 
 Xu, Chen, Liu, Chen, Weng, Hong and Lin, "Topology Attack and Defense for Graph Neural Networks: An
-Optimization Perspective", IJCAI 2019; steps and samples are those of Mujkanovic, Geisler, Günnemann and
-Bojchevski, "Are Defenses for Graph Neural Networks Robust?", NeurIPS 2022, and of GADC's Table 2.
+Optimization Perspective", IJCAI 2019; steps and samples follow Mujkanovic, Geisler, Günnemann and
+Bojchevski, "Are Defenses for Graph Neural Networks Robust?", NeurIPS 2022, and GADC's Table 2.
 
-Their step is `rate` · budget · gradient, so its length depends on the scale of the model's scores, and one
-rate flatters whatever has small gradients. By default steps are therefore measured by the first gradient.
+The published step is `rate` · budget · gradient. Its length depends on the scale of the model's scores, so
+one rate makes models with small gradients look robust. By default the steps are therefore scaled by the
+first gradient.
 """
 
 from __future__ import annotations
@@ -18,31 +19,45 @@ from torch import Tensor
 
 from gadc._base.memo import remembering
 from gadc._base.validation import check_count, check_number
-from gadc.robustness.attacks._base import Attack, Flips, Problem
+from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem
 from gadc.robustness.attacks._budget import ROUNDING, best_within, project
 from gadc.robustness.attacks._candidates import BLOCK_SIZE
 from gadc.robustness.attacks._losses import Loss, make_loss
-from gadc.robustness.attacks._relaxation import Objective, Relaxed, set_up
+from gadc.robustness.attacks._relaxation import Objective, RelaxedGraph, set_up
 
 
 @dataclass(frozen=True, kw_only=True)
-class PGD(Attack):
+class PGD(EdgeAttack):
     """Projected gradient ascent with steps that shrink as 1 / √(t + 1).
 
-    In the end each pair is flipped with the probability that was found. Of `num_samples` draws within the
-    budget, and the most probable flips that fit, those of the highest loss are taken.
+    At the end each pair is flipped with the probability that was found. The result is the best, by its loss,
+    of `num_samples` draws within the budget and the most probable flips that fit into it.
 
     Args:
-        steps: Gradients.
-        rate: How far the first step moves the steepest pairs, as many as the budget flips, on average.
-        scaled: If False, a step is `rate` · budget · gradient instead; published with a rate of 0.1.
-        num_samples: Draws within the budget.
-        max_draws: Draws in all: those beyond the budget are thrown away.
-        loss: What is maximised, see `gadc.robustness.attacks._losses`.
-        block_size: Candidate pairs at most; all pairs where they fit (see `candidate_pairs`).
+        num_steps: Number of gradient steps, 200 by default.
+        rate: Mean distance, 0.5 by default, by which the first step moves the steepest pairs, as many as the
+            budget can flip.
+        scaled: Whether steps are scaled by the first gradient (default). Otherwise a step is
+            `rate` · budget · gradient, as published with a rate of 0.1.
+        num_samples: Number of draws within the budget, 100 by default.
+        max_draws: Largest number of draws including those beyond the budget, which are discarded; 1000 by
+            default.
+        loss: Loss that is maximized: a name in `LOSSES`, "tanh-margin" by default, or a function.
+        block_size: Largest number of candidate pairs, 4.5 million by default; a graph with more pairs is
+            attacked on a random block of them.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import make_model
+        >>> data = csbm(60, seed=0)
+        >>> scores = make_model("s2gc", epochs=10).fit(data).scores
+        >>> flips = PGD(num_steps=5, num_samples=5)(scores, data, nodes=torch.arange(60), budget=10)
+        >>> len(flips) <= 10
+        True
     """
 
-    steps: int = 200
+    num_steps: int = 200
     rate: float = 0.5
     scaled: bool = True
     num_samples: int = 100
@@ -52,14 +67,14 @@ class PGD(Attack):
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
-        for name in ("steps", "max_draws", "block_size"):
+        for name in ("num_steps", "max_draws", "block_size"):
             check_count(owner, getattr(self, name), name, low=1)
         check_count(owner, self.num_samples, "num_samples")
         check_number(owner, self.rate, "rate", strict=True)
         make_loss(self.loss)
 
     def find(self, problem: Problem) -> Flips:
-        """Climb, project, sample."""
+        """Ascend, project and sample."""
         budget, generator = problem.budget, problem.generator()
         objective, graph = set_up(problem, self.loss, self.block_size, generator)
         flipped = torch.zeros_like(graph.before)
@@ -67,7 +82,7 @@ class PGD(Attack):
             return Flips(graph.pairs)
         length = 0.0
         with remembering():
-            for step in range(self.steps):
+            for step in range(self.num_steps):
                 objective = self._attacked(objective, graph, flipped, step)
                 gradient = objective.gradient(graph, flipped)
                 length = length or self._length(gradient, graph, budget)
@@ -75,22 +90,22 @@ class PGD(Attack):
                 flipped = project(moved, budget, graph.costs)
             return self._sample(objective, graph, flipped, budget, generator)
 
-    def _length(self, gradient: Tensor, graph: Relaxed, budget: float) -> float:
-        """What the gradient of the first step is multiplied by."""
+    def _length(self, gradient: Tensor, graph: RelaxedGraph, budget: float) -> float:
+        """Compute the factor of the gradient in the first step."""
         if not self.scaled:
             return self.rate * budget
         steepest = best_within(gradient, graph.costs, budget)
-        # No pair helps yet: the scale is that of a later gradient.
+        # If no pair helps yet, a later gradient sets the scale.
         return self.rate / float(gradient[steepest].mean()) if len(steepest) else 0.0
 
-    def _attacked(self, objective: Objective, graph: Relaxed, flipped: Tensor, step: int) -> Objective:
-        """What the next step climbs."""
+    def _attacked(self, objective: Objective, graph: RelaxedGraph, flipped: Tensor, step: int) -> Objective:
+        """Return the objective of the next step; subclasses may replace it."""
         return objective
 
     def _sample(
         self,
         objective: Objective,
-        graph: Relaxed,
+        graph: RelaxedGraph,
         flipped: Tensor,
         budget: float,
         generator: torch.Generator,

@@ -1,8 +1,9 @@
-"""PRBCD and GRBCD: gradient attacks on random blocks of pairs, for graphs of any size; by PyTorch Geometric.
+"""PRBCD and GRBCD: gradient attacks on random blocks of pairs, for graphs of any size.
 
 Geisler, Schmidt, Şirin, Zügner, Bojchevski and Günnemann, "Robustness of Graph Neural Networks at Scale",
-NeurIPS 2021. What is ours: the rules, costs and losses, a seed that leaves the global one alone, and settings
-that stay with their instance (those of PyTorch Geometric live in a dictionary of the class).
+NeurIPS 2021. The attacks are those of PyTorch Geometric. Added here: rules, costs and losses, a seed that
+does not touch the global random state, and settings per instance (PyTorch Geometric keeps them in a
+dictionary of the class).
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from torch_geometric.data import Data
 
 from gadc._base.pairs import encode_pairs, find_sorted, pair_ends, pair_numbers
 from gadc._base.validation import check_count, check_number
-from gadc.robustness.attacks._base import Attack, Flips, Problem, Scores
+from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Scores
 from gadc.robustness.attacks._budget import best_within
 from gadc.robustness.attacks._candidates import PairSpace
 from gadc.robustness.attacks._losses import Loss, make_loss
-from gadc.robustness.attacks._relaxation import check_nodes
+from gadc.robustness.attacks._nodes import check_labelled_nodes
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", message=".*contrib.* contains experimental code")
@@ -29,26 +30,35 @@ with warnings.catch_warnings():
 
 
 @dataclass(frozen=True, kw_only=True)
-class GRBCD(Attack):
-    """Greedy flips by gradient, each step from a new random block.
+class GRBCD(EdgeAttack):
+    """Greedily flip pairs by gradient, each step on a new random block of pairs.
 
-    Costs are unknown to PyTorch Geometric: as many flips are asked for as the budget pays on average, and the
-    cheapest of those found are taken.
+    PyTorch Geometric does not know costs: it is asked for as many flips as the budget pays for on average,
+    and the cheapest of the flips that it finds are taken.
 
     Args:
-        block_size: Pairs a block; more where the budget needs them.
-        steps: Gradients.
-        loss: What is maximised, see `gadc.robustness.attacks._losses`.
+        block_size: Number of pairs per block, 250,000 by default; more if the budget needs them.
+        num_steps: Number of gradient steps, 125 by default.
+        loss: Loss that is maximized: a name in `LOSSES`, "tanh-margin" by default, or a function.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import make_model
+        >>> data = csbm(60, seed=0)
+        >>> scores = make_model("s2gc", epochs=10).fit(data).scores
+        >>> len(GRBCD(num_steps=5)(scores, data, nodes=torch.arange(60), budget=10)) <= 10
+        True
     """
 
     block_size: int = 250_000
-    steps: int = 125
+    num_steps: int = 125
     loss: str | Loss = "tanh-margin"
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
         check_count(owner, self.block_size, "block_size", low=1)
-        check_count(owner, self.steps, "steps", low=1)
+        check_count(owner, self.num_steps, "num_steps", low=1)
         make_loss(self.loss)
 
     def find(self, problem: Problem) -> Flips:
@@ -56,11 +66,11 @@ class GRBCD(Attack):
         if problem.scores is None:
             raise ValueError(f"{type(self).__name__}: scores must be a function of the graph, got None.")
         data, budget, rules = problem.data, problem.budget, problem.rules
-        nodes = check_nodes(problem.nodes, data)
+        nodes = check_labelled_nodes(type(self).__name__, problem.nodes, data)
         space = PairSpace.of(data, rules)
         sample = space.draw(1000, problem.generator())
         count = budget / float(rules.costs(sample).mean()) if space.size else 0.0
-        # A block must hold more pairs than are flipped, and it is drawn with repeats: 2 size draws find 86 %.
+        # A block must hold more pairs than are flipped. It is drawn with repeats: 2 size draws find 86 %.
         count = min(int(count), 2 * space.size // 3)
         if count == 0:
             return Flips(torch.empty(2, 0, dtype=torch.int64))
@@ -78,7 +88,7 @@ class GRBCD(Attack):
             space,
             module,
             block_size,
-            epochs=self.steps,
+            epochs=self.num_steps,
             loss=_masked(make_loss(self.loss)),
             log=False,
         )
@@ -86,12 +96,25 @@ class GRBCD(Attack):
 
 @dataclass(frozen=True, kw_only=True)
 class PRBCD(GRBCD):
-    """Projected gradient ascent on a random block, of which the useless half is drawn anew after each step.
+    """Projected gradient ascent on a random block whose less useful half is drawn again after each step.
 
     Args:
-        resampling_steps: Steps after which the block stays; the rest tune it.
-        rate: Base rate of the steps.
-        num_samples: Draws in the end, of which the best within the budget is taken.
+        block_size: Number of pairs per block, 250,000 by default; more if the budget needs them.
+        num_steps: Number of gradient steps, 125 by default.
+        loss: Loss that is maximized: a name in `LOSSES`, "tanh-margin" by default, or a function.
+        resampling_steps: Number of first steps that draw new pairs, 100 by default; the block is fixed in the
+            steps after them.
+        rate: Base rate of the steps, 1000 by default.
+        num_samples: Number of draws at the end, 20 by default, of which the best within the budget is taken.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import make_model
+        >>> data = csbm(60, seed=0)
+        >>> scores = make_model("s2gc", epochs=10).fit(data).scores
+        >>> len(PRBCD(num_steps=5)(scores, data, nodes=torch.arange(60), budget=10)) <= 10
+        True
     """
 
     resampling_steps: int = 100
@@ -109,8 +132,8 @@ class PRBCD(GRBCD):
             space,
             module,
             block_size,
-            epochs=self.steps,
-            epochs_resampling=min(self.resampling_steps, self.steps),
+            epochs=self.num_steps,
+            epochs_resampling=min(self.resampling_steps, self.num_steps),
             loss=_masked(make_loss(self.loss)),
             lr=self.rate,
             log=False,
@@ -119,7 +142,7 @@ class PRBCD(GRBCD):
 
 
 class _Module(nn.Module):
-    """A score function as the module that the attack asks for; the graph's weights scale its relaxed ones."""
+    """A score function as a module, which the attack requires; edge weights scale the relaxed weights."""
 
     def __init__(self, scores: Scores, data: Data) -> None:
         super().__init__()
@@ -134,13 +157,13 @@ class _Module(nn.Module):
         return self.scores(x, edge_index, edge_weight)
 
 
-class _Guard:
-    """Comes before an attack of PyTorch Geometric: own settings, and pairs from the allowed ones alone."""
+class _AllowedPairs:
+    """Mixin for the attacks of PyTorch Geometric: settings per instance, and allowed pairs only."""
 
     coeffs: dict[str, Any]
 
     def __init__(self, space: PairSpace, *args: Any, **settings: Any) -> None:
-        # The constructor of the attack updates `self.coeffs`, which would else be a dictionary of its class.
+        # The constructor of the attack updates `self.coeffs`, which would otherwise belong to the class.
         object.__setattr__(self, "coeffs", dict(type(self).coeffs))
         object.__setattr__(self, "space", space)
         super().__init__(*args, **settings)
@@ -154,11 +177,11 @@ class _Guard:
         return space.pairs(lin_idx)
 
 
-class _Greedy(_Guard, GRBCDAttack):  # type: ignore[misc]
+class _Greedy(_AllowedPairs, GRBCDAttack):  # type: ignore[misc]
     pass
 
 
-class _Projected(_Guard, PRBCDAttack):  # type: ignore[misc]
+class _Projected(_AllowedPairs, PRBCDAttack):  # type: ignore[misc]
     pass
 
 
@@ -167,6 +190,6 @@ def _masked(loss: Loss) -> Any:
 
 
 def _odd(pairs: Tensor) -> Tensor:
-    """Pairs that occur an odd number of times: flipping one twice undoes it."""
+    """Keep pairs that occur an odd number of times, because flipping a pair twice undoes it."""
     numbers, counts = torch.unique(pair_numbers(*pairs), return_counts=True)
     return pair_ends(numbers[counts % 2 == 1])

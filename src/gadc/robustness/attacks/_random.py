@@ -1,25 +1,33 @@
-"""Random flips: what any other attack must beat."""
+"""Random flips: the baseline that every other attack must beat."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gadc.robustness.attacks._base import Attack, Flips, Problem, Rules
+from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Rules
 from gadc.robustness.attacks._budget import prefix_within
 from gadc.robustness.attacks._candidates import PairSpace
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomFlips(Attack):
-    """Flips uniformly drawn pairs of those allowed; in a sparse graph nearly all of them are new edges."""
+class RandomFlips(EdgeAttack):
+    """Flip allowed pairs drawn uniformly; in a sparse graph nearly all of them are new edges.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.datasets import csbm
+        >>> data = csbm(60, seed=0)
+        >>> len(RandomFlips()(None, data, nodes=torch.arange(60), budget=12))
+        12
+    """
 
     def find(self, problem: Problem) -> Flips:
-        """Draw pairs; neither scores nor nodes are looked at."""
+        """Draw pairs; neither scores nor nodes are used."""
         budget, rules = problem.budget, problem.rules
-        pairs = PairSpace.of(problem.data, rules).draw(draws(budget, rules), problem.generator())
+        pairs = PairSpace.of(problem.data, rules).draw(num_draws(budget, rules), problem.generator())
         return Flips(pairs[:, prefix_within(rules.costs(pairs), budget)])
 
 
-def draws(budget: float, rules: Rules) -> int:
-    """How many pairs to draw so that the budget can be spent; cheap pairs need more than it counts."""
+def num_draws(budget: float, rules: Rules) -> int:
+    """Number of pairs to draw so that the budget can be spent, also if most pairs cost less than 1."""
     return int(budget) if rules.cost is None else 10 * int(budget) + 1000

@@ -1,9 +1,9 @@
-"""Flips by degrees: candidate pairs whose edges may exist in part, and the gradient of a loss in them.
+"""Relaxed flips: candidate pairs that are flipped in part, and the gradient of a loss in them.
 
     A' = A + p ⊙ (1 - 2A),    p in [0, 1] on the candidates
 
-The attacked scores see one fixed edge list (edges and candidates, both directions) with relaxed weights, so
-whatever depends on the list alone is computed once (see `gadc._base.memo`).
+The attacked scores get one fixed edge list (edges and candidates, both directions) with relaxed weights, so
+everything that depends only on the list is computed once (see `gadc._base.memo`).
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from gadc._base.validation import check_finite
 from gadc.robustness.attacks._base import Flips, Problem, Rules, Scores
 from gadc.robustness.attacks._candidates import candidate_pairs
 from gadc.robustness.attacks._losses import Loss, make_loss
+from gadc.robustness.attacks._nodes import check_labelled_nodes
 
 
 @dataclass(frozen=True, eq=False)
-class Relaxed:
+class RelaxedGraph:
     """A graph in which candidate pairs can be flipped in part.
 
     Attributes:
-        pairs: The candidates (2, k), u < v.
-        costs: Their costs.
+        pairs: Candidates u < v, shape (2, k).
+        costs: Costs of the candidates.
         edge_index: Candidates and all other edges, then the same in the other direction.
-        before: Weights of the candidates in the graph as it is, 0 where there is no edge.
-        after: Their weights once flipped, 0 or 1.
+        before: Weights of the candidates in the given graph, 0 if there is no edge.
+        after: Weights of the candidates after the flip, 0 or 1.
         fixed: Weights of the other edges.
     """
 
@@ -42,8 +43,8 @@ class Relaxed:
     fixed: Tensor
 
     @classmethod
-    def of(cls, data: Data, pairs: Tensor, rules: Rules) -> Relaxed:
-        """Make these pairs of a graph candidates."""
+    def of(cls, data: Data, pairs: Tensor, rules: Rules) -> RelaxedGraph:
+        """Relax these pairs of a graph."""
         numbers, weight = encode_pairs(data.edge_index, data.edge_weight)
         weight = torch.ones(len(numbers)) if weight is None else weight
         weight = weight.to(data.x.dtype)
@@ -58,12 +59,12 @@ class Relaxed:
         return cls(pairs, rules.costs(pairs), edge_index, before, after, weight[other])
 
     def weights(self, flipped: Tensor) -> Tensor:
-        """Weights of `edge_index` when the candidates are flipped to these degrees."""
+        """Compute the weights of `edge_index` if each candidate is flipped to this degree, in [0, 1]."""
         half = torch.cat([torch.lerp(self.before, self.after, flipped), self.fixed])
         return torch.cat([half, half])
 
     def data(self, data: Data, flipped: Tensor) -> Data:
-        """The weighted graph itself, without its edges of weight 0."""
+        """Return the weighted graph without edges of weight 0."""
         weight = self.weights(flipped)
         graph = data.clone()
         graph.edge_index, graph.edge_weight = self.edge_index[:, weight != 0], weight[weight != 0]
@@ -72,13 +73,13 @@ class Relaxed:
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """What the attacker maximises, of a relaxed graph and of whole flips.
+    """The loss that the attacker maximizes, as a function of a relaxed graph or of discrete flips.
 
     Attributes:
         scores: The attacked function.
         data: The clean graph.
-        nodes: The attacked nodes.
-        loss: Of their scores and labels.
+        nodes: Numbers of the attacked nodes.
+        loss: Function of the scores and labels of these nodes.
     """
 
     scores: Scores
@@ -87,50 +88,37 @@ class Objective:
     loss: Loss
 
     def value(self, edge_index: Tensor, edge_weight: Tensor | None) -> Tensor:
-        """The loss on a graph with these edges."""
+        """Compute the loss on a graph with these edges."""
         out = self.scores(self.data.x, edge_index, edge_weight)
         return self.loss(out[self.nodes], self.data.y[self.nodes])
 
-    def gradient(self, graph: Relaxed, flipped: Tensor) -> Tensor:
-        """Slope of the loss in the degree to which each candidate is flipped."""
+    def gradient(self, graph: RelaxedGraph, flipped: Tensor) -> Tensor:
+        """Compute the derivative of the loss in the degree to which each candidate is flipped."""
         flipped = flipped.detach().requires_grad_()
         value = self.value(graph.edge_index, graph.weights(flipped))
         slope = torch.autograd.grad(value, flipped, allow_unused=True)[0] if value.requires_grad else None
         if slope is None:
             raise ValueError(
-                "attack: the scores pass no gradient to edge_weight; attack a relaxation of them."
+                "attack: scores must pass a gradient to edge_weight, got no gradient; attack a relaxation."
             )
         check_finite("attack", slope, "the gradient of the scores in edge_weight")
         return slope
 
     @torch.no_grad()
     def after(self, flips: Flips) -> float:
-        """The loss once these pairs are flipped."""
+        """Compute the loss after these pairs are flipped."""
         changed = flips.apply(self.data)
         return float(self.value(changed.edge_index, changed.edge_weight))
 
 
 def set_up(
     problem: Problem, loss: str | Loss, block_size: int, generator: torch.Generator
-) -> tuple[Objective, Relaxed]:
-    """What every gradient attack starts from."""
+) -> tuple[Objective, RelaxedGraph]:
+    """Check the problem and build the objective and the relaxed graph of a gradient attack."""
     if problem.scores is None:
         raise ValueError("attack: scores must be a function of the graph, got None.")
     data = problem.data
-    nodes = check_nodes(problem.nodes, data)
+    nodes = check_labelled_nodes("attack", problem.nodes, data)
     pairs = candidate_pairs(data, problem.rules, nodes, block_size, generator)
     objective = Objective(problem.scores, data, nodes, make_loss(loss))
-    return objective, Relaxed.of(data, pairs, problem.rules)
-
-
-def check_nodes(nodes: Tensor, data: Data) -> Tensor:
-    """Indices of nodes that have a label."""
-    if nodes.dtype == torch.bool or nodes.is_floating_point() or nodes.ndim != 1 or not len(nodes):
-        raise ValueError(
-            f"attack: nodes must be a vector of node numbers, got {tuple(nodes.shape)} of {nodes.dtype}."
-        )
-    if int(nodes.min()) < 0 or int(nodes.max()) >= data.num_nodes:
-        raise ValueError(f"attack: nodes must lie in 0..{data.num_nodes - 1}, got {nodes.tolist()[:5]}...")
-    if int(data.y[nodes].min()) < 0:
-        raise ValueError("attack: every node of nodes must have a label y >= 0.")
-    return nodes
+    return objective, RelaxedGraph.of(data, pairs, problem.rules)

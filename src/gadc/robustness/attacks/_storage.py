@@ -1,8 +1,8 @@
 """Perturbations on disk: the flipped pairs and a manifest in one NumPy archive, without pickle.
 
-The manifest says how the flips were made and which clean graph they belong to. A checksum over pairs and
-manifest tells a damaged file from a whole one. Attacked graphs published by others hold an adjacency matrix
-instead; those are read by comparing it with the clean graph.
+The manifest tells how the flips were made and which clean graph they belong to. A checksum over pairs and
+manifest detects damaged files. Attacked graphs published by others contain an adjacency matrix instead, which
+is compared with the clean graph.
 """
 
 from __future__ import annotations
@@ -41,7 +41,25 @@ def make_manifest(
     model: str | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What is known of an attack on the clean graph `data`; every value goes into JSON."""
+    """Describe an attack on a graph in values that JSON can hold.
+
+    Args:
+        data: The clean graph.
+        flips: The pairs that the attack flips.
+        attack: Name of the attack.
+        budget: Budget of the attack.
+        seed: Seed of the attack.
+        model: Name of the attacked model; None (the default) if there is none.
+        settings: Settings of the attack; none by default.
+
+    Examples:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=3)
+        >>> manifest = make_manifest(data, Flips(torch.tensor([[0], [2]])), attack="pgd", budget=1, seed=0)
+        >>> manifest["added"], manifest["removed"]
+        (1, 0)
+    """
     return {
         "attack": attack,
         "model": model,
@@ -65,18 +83,26 @@ def _describe(data: Data, flips: Flips) -> dict[str, Any]:
 
 
 def edges_checksum(data: Data) -> str:
-    """SHA-256 of a graph's undirected edges, whatever their order in the edge list."""
+    """Compute the SHA-256 of the undirected edges of a graph, independent of their order in the edge list."""
     numbers, _ = encode_pairs(data.edge_index, None)
     return hashlib.sha256(numbers.numpy().astype("<i8").tobytes()).hexdigest()
 
 
 def save_perturbation(path: str | os.PathLike[str], flips: Flips, manifest: Mapping[str, Any]) -> None:
-    """Write flips and manifest; the file appears whole or not at all.
+    """Write flips and their manifest to a file; an interrupted write leaves no partial file.
 
     Args:
-        path: The file; an existing one is replaced.
+        path: File to write; an existing file is replaced.
         flips: The pairs.
-        manifest: Anything JSON can hold, see `make_manifest`.
+        manifest: Anything that JSON can hold, see `make_manifest`.
+
+    Examples:
+        >>> import tempfile, torch
+        >>> path = tempfile.mkdtemp() + "/attacked.npz"
+        >>> save_perturbation(path, Flips(torch.tensor([[0], [2]])), {"attack": "by hand"})
+        >>> flips, manifest = load_perturbation(path)
+        >>> flips.pairs.tolist(), manifest
+        ([[0], [2]], {'attack': 'by hand'})
     """
     pairs = flips.pairs.numpy().astype("<i8")
     text = json.dumps(dict(manifest), sort_keys=True)
@@ -92,22 +118,29 @@ def save_perturbation(path: str | os.PathLike[str], flips: Flips, manifest: Mapp
 
 
 def load_perturbation(path: str | os.PathLike[str], data: Data | None = None) -> tuple[Flips, dict[str, Any]]:
-    """Flips and manifest of a stored attack.
+    """Read the flips and the manifest of a stored attack.
 
     Args:
-        path: A file of `save_perturbation`, or an attacked adjacency matrix as published by others (sparse,
-            as SciPy saves it or in the gnn-benchmark form).
-        data: The clean graph. If given, a stored attack must be one on it; needed for published matrices.
+        path: A file of `save_perturbation`, or a sparse adjacency matrix of an attacked graph as published by
+            others (in SciPy's format or in that of gnn-benchmark).
+        data: The clean graph. If it is given, the attack must be an attack on this graph. Adjacency matrices
+            can only be read with it.
+
+    Returns:
+        The flips, and the manifest as a dictionary.
 
     Raises:
-        ValueError: The file is truncated, damaged, of another kind or belongs to another graph.
+        ValueError: If the file is truncated, damaged, of another kind or belongs to another graph.
+
+    Examples:
+        See `save_perturbation`.
     """
     content = Path(path).read_bytes()
     try:
         arrays = _read(content)
     except (BadZipFile, zlib.error, EOFError, KeyError, AttributeError, ValueError) as error:
         raise ValueError(
-            f"load_perturbation: {path} is no NumPy archive, or a damaged one: {error}"
+            f"load_perturbation: {path} is not a NumPy archive or is damaged: {error}"
         ) from error
     if arrays is None:
         raise ValueError(f"load_perturbation: {path} must hold a perturbation or a sparse adjacency matrix.")
@@ -115,9 +148,9 @@ def load_perturbation(path: str | os.PathLike[str], data: Data | None = None) ->
 
 
 def _read(content: bytes) -> dict[str, NDArray[Any]] | None:
-    """Our own entries, or the edges and the shape of a matrix; None for any other archive."""
+    """Read the entries of `save_perturbation`, or edges and shape of a matrix; None for other archives."""
     if not is_zipfile(io.BytesIO(content)):
-        raise BadZipFile("its end is not that of a zip file.")
+        raise BadZipFile("it does not end like a zip file.")
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         if set(archive.files) >= set(_ENTRIES):
             return {name: archive[name] for name in _ENTRIES}
@@ -128,7 +161,7 @@ def _read(content: bytes) -> dict[str, NDArray[Any]] | None:
 
 
 _ENTRIES = ("format", "pairs", "manifest", "sha256")
-# Forms in which others publish attacked graphs, told by the entry with the matrix's shape.
+# Formats in which others publish attacked graphs, recognised by the name of the entry with the shape.
 _MATRICES: dict[str, Callable[[bytes], NDArray[Any]]] = {
     "shape": read_adjacency,
     "adj_shape": lambda content: read_csr(content).edges,
@@ -153,9 +186,9 @@ def _own(
 def _published(
     path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], data: Data | None
 ) -> tuple[Flips, dict[str, Any]]:
-    """Compare a published adjacency matrix with the clean graph; self-loops count for nothing."""
+    """Compare a published adjacency matrix with the clean graph; self-loops are ignored."""
     if data is None:
-        raise ValueError(f"load_perturbation: {path} is an adjacency matrix, which needs the clean graph.")
+        raise ValueError(f"load_perturbation: {path} is an adjacency matrix, so data must be given.")
     n, shape = int(data.num_nodes), arrays["shape"].tolist()
     if shape != [n, n]:
         raise ValueError(f"load_perturbation: {path} must have {n} nodes, got a matrix of shape {shape}.")

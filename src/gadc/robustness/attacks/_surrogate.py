@@ -1,7 +1,7 @@
-"""The attacker's own model: a linear GCN, Z = S S X W.
+"""The surrogate model of Metattack and Nettack: a linear GCN, Z = S S X W.
 
-Without an activation the two layers of weights of the papers' surrogates are one matrix, and training it is
-convex: it starts at 0 and needs no seed.
+Without an activation the two weight matrices of the papers' surrogates are one matrix. Its training is
+convex, so it starts at 0 and needs no seed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,17 @@ from gadc.models._training.loop import Training, train
 
 
 def fit_surrogate(diffused: Tensor, y: Tensor, nodes: Tensor, num_classes: int) -> Tensor:
-    """W (features, classes), trained on the labels of `nodes`; `diffused` is S²X."""
+    """Train W on the labels of `nodes`.
+
+    Args:
+        diffused: Diffused features S²X, shape (n, d).
+        y: Labels, shape (n,).
+        nodes: Numbers of the training nodes.
+        num_classes: Number of classes c.
+
+    Returns:
+        W, shape (d, c).
+    """
     with torch.enable_grad(), torch.random.fork_rng(devices=[]):
         layer = nn.Linear(diffused.shape[1], num_classes, bias=False, dtype=diffused.dtype)
         nn.init.zeros_(layer.weight)

@@ -1,11 +1,11 @@
-"""A node's scores in a linear GCN after any single flip, exactly and without building the changed graph.
+"""Scores of a node in a linear GCN after any single flip, exactly and without building the changed graph.
 
-With C = X W, degrees d and s = d^-1/2, both of Ã = A + I, the scores of node v are
+With C = X W, the degrees d of Ã = A + I and s = d^-1/2, the scores of node v are
 
     Z_v = (S S C)_v = s_v Σ_u Ã_vu q_u / d_u,        q = Ã (s C)
 
-Flipping (i, j) changes s and d at i and j and the two entries Ã_ij. What that does to the sum follows from
-the row Ã_v, the walks Ã_v D̃⁻¹ Ã and q: O(c) a candidate after one pass over the edges.
+Flipping (i, j) changes s and d at i and j and the two entries Ã_ij. The change of the sum follows from the
+row Ã_v, the walks Ã_v D̃⁻¹ Ã and q, in O(c) operations per candidate after one pass over the edges.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from gadc.diffusion._graph import add_self_loops, adjacency
 
 
 class TargetScores:
-    """Scores of one node of an unweighted graph, now and after each flip.
+    """Scores of one node of an unweighted graph, before and after each flip.
 
     Args:
         projected: C = X W.
-        numbers: The edges as sorted numbers of pairs, see `gadc._base.pairs`.
+        numbers: Edges as sorted numbers of pairs, see `gadc._base.pairs`.
         target: The node v.
     """
 
@@ -31,7 +31,7 @@ class TargetScores:
         edge_index, _ = decode_pairs(numbers, None)
         graph = add_self_loops(adjacency(edge_index, None, n, dtype=dtype), 1.0)
         self.projected, self.numbers, self.target = projected, numbers, target
-        self.degree = torch.bincount(edge_index[0], minlength=n)  # without the loop
+        self.degree = torch.bincount(edge_index[0], minlength=n)  # without the self-loop
         self.full = (self.degree + 1).to(dtype)
         self.row = graph @ torch.zeros(n, dtype=dtype).index_fill_(0, torch.tensor([target]), 1.0)
         self.walks = graph @ (self.row / self.full)
@@ -39,19 +39,19 @@ class TargetScores:
         self.total = (self.row / self.full) @ self.sums
 
     def present(self, pairs: Tensor) -> Tensor:
-        """Which pairs u < v are edges."""
+        """Tell which pairs u < v are edges."""
         return torch.isin(pair_numbers(*pairs), self.numbers)
 
     def now(self) -> Tensor:
-        """Scores before any flip."""
+        """Compute the scores before any flip."""
         return self.total * self.full[self.target].rsqrt()
 
     def after(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Scores (k, classes) after each of k flips by itself.
+        """Compute the scores after each of k flips by itself, shape (k, classes).
 
         Args:
-            pairs: Candidates (2, k).
-            present: Which of them are edges now.
+            pairs: Candidates, shape (2, k).
+            present: Whether each candidate is an edge now, shape (k,).
         """
         was = present.to(self.full.dtype).unsqueeze(1)
         change = 1 - 2 * was
@@ -69,7 +69,7 @@ class TargetScores:
 
 
 class _End:
-    """What a flip changes at one of its two nodes."""
+    """The changes that a flip makes at one of its two nodes."""
 
     def __init__(self, scores: TargetScores, node: Tensor, change: Tensor) -> None:
         self.node = node

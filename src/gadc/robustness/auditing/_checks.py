@@ -1,7 +1,7 @@
-"""Whether an evaluation can be believed: what must hold of any attack and any defender.
+"""Checks that hold for every sound evaluation, whatever the attack and the defence.
 
 Carlini et al., "On Evaluating Adversarial Robustness", 2019, and Mujkanovic et al., "Are Defenses for Graph
-Neural Networks Robust?", NeurIPS 2022, tell how robust figures come about that are none.
+Neural Networks Robust?", NeurIPS 2022, describe how models come to look robust that are not.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
-from gadc.robustness.audit._findings import Finding, strongest
-from gadc.robustness.audit._gradient import GradientProbe
+from gadc.robustness.auditing._findings import Finding, strongest_attacks
+from gadc.robustness.auditing._gradient_probe import GradientProbe
 
-SLACK = 1.0  # points of accuracy that are taken for chance, or two nodes where those are more
-FAR = 5.0  # points above the features alone that no unlimited attack should leave
+SLACK = 1.0  # points of accuracy that count as chance, or two nodes if they are more
+MARGIN = 5.0  # points above the accuracy of the features alone that an unlimited attack may leave
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One of the things that must hold.
+    """Outcome of one check.
 
     Attributes:
-        name: What must hold.
-        passed: Whether it does; None where it could not be judged.
-        detail: The figures behind it.
+        name: The statement that is checked.
+        passed: Whether it holds; None if it could not be judged.
+        detail: The figures behind the outcome.
     """
 
     name: str
@@ -43,12 +43,22 @@ def check_all(
     trivial: float,
     tested: int,
 ) -> tuple[Check, ...]:
-    """Every check, in the order of the report; the figures are those of `AuditResult`."""
+    """Run every check, in the order of the report.
+
+    Args:
+        findings: Results of the attacks.
+        probes: Probe of the gradient, one per seed.
+        clean: Accuracies without an attack; this and the following arguments are those of `AuditResult`.
+        unlimited: Accuracies under an unlimited budget.
+        graph_free: Accuracies of an MLP on the features.
+        trivial: Share of the largest class.
+        tested: Number of tested nodes.
+    """
     slack = max(SLACK, 200 / tested)
     return (
         gradient_is_true(probes),
         budget_never_helps(findings, clean, slack=slack),
-        adaptive_is_no_weaker(findings, slack=slack),
+        adaptive_is_not_weaker(findings, slack=slack),
         unlimited_leaves_features(unlimited, graph_free, trivial),
         several_losses(findings),
         budgets_are_kept(findings),
@@ -56,24 +66,24 @@ def check_all(
 
 
 def gradient_is_true(probes: Sequence[GradientProbe]) -> Check:
-    """The attacked scores contain the defence: their gradient is there and is what differences show."""
+    """Check that the scores pass a gradient to the edges which finite differences confirm."""
     name = "the gradient goes through the defence"
-    if not any(probe.matters for probe in probes):
+    if not any(probe.edges_matter for probe in probes):
         return Check(name=name, passed=None, detail="the scores do not depend on the edges at all")
     for probe in probes:
-        if not probe.promised:
-            what = "the scores pass no gradient to edge_weight" if probe.promised is None else "it is 0"
-            return Check(name=name, passed=False, detail=f"{what}, yet flips change the scores")
-        if abs(probe.found - probe.promised) > 0.5 * probe.promised + probe.rounding:
-            detail = f"gradient {probe.promised:.3g}, but finite differences {probe.found:.3g}"
+        if not probe.gradient_norm:
+            what = "the scores pass no gradient to edge_weight" if probe.gradient_norm is None else "it is 0"
+            return Check(name=name, passed=False, detail=f"{what}, although flips change the scores")
+        if abs(probe.slope - probe.gradient_norm) > 0.5 * probe.gradient_norm + probe.rounding_error:
+            detail = f"gradient {probe.gradient_norm:.3g}, but finite differences {probe.slope:.3g}"
             return Check(name=name, passed=False, detail=detail)
-    pairs = ", ".join(f"{probe.promised:.3g} / {probe.found:.3g}" for probe in probes)
+    pairs = ", ".join(f"{probe.gradient_norm:.3g} / {probe.slope:.3g}" for probe in probes)
     return Check(name=name, passed=True, detail=f"gradient / finite differences along it: {pairs}")
 
 
 def budget_never_helps(findings: Sequence[Finding], clean: Sequence[float], *, slack: float) -> Check:
-    """More budget never helps the defender."""
-    lowest = [(0.0, fmean(clean)), *((one.rate, one.accuracy) for one in strongest(findings))]
+    """Check that a larger budget never leaves a higher accuracy."""
+    lowest = [(0.0, fmean(clean)), *((one.rate, one.accuracy) for one in strongest_attacks(findings))]
     shown = ", ".join(f"{rate:g}: {value:.1f}" for rate, value in lowest)
     rises = any(later > before + slack for (_, before), (_, later) in pairwise(lowest))
     return Check(
@@ -83,13 +93,15 @@ def budget_never_helps(findings: Sequence[Finding], clean: Sequence[float], *, s
     )
 
 
-def adaptive_is_no_weaker(findings: Sequence[Finding], *, slack: float) -> Check:
-    """An attack that knows the defence is never weaker than one that does not."""
+def adaptive_is_not_weaker(findings: Sequence[Finding], *, slack: float) -> Check:
+    """Check that attacks that know the defence are not weaker than attacks that do not."""
     name = "the adaptive attack is never weaker than the others"
     adaptive, others = (
         {
             one.rate: one.accuracy
-            for one in strongest([one for one in findings if one.kind in kinds], lambda one: one.evasion)
+            for one in strongest_attacks(
+                [one for one in findings if one.kind in kinds], lambda one: one.evasion
+            )
         }
         for kinds in (("adaptive",), ("blind", "transfer"))
     )
@@ -107,17 +119,17 @@ def adaptive_is_no_weaker(findings: Sequence[Finding], *, slack: float) -> Check
 def unlimited_leaves_features(
     unlimited: Sequence[float], graph_free: Sequence[float], trivial: float
 ) -> Check:
-    """An unlimited budget drives accuracy to trivial, or to what the features give without any graph."""
+    """Check that an unlimited budget leaves the largest class or what the features give without a graph."""
     left, alone = fmean(unlimited), fmean(graph_free)
     return Check(
         name="an unlimited budget leaves no more than the features give",
-        passed=left <= max(trivial, alone) + FAR,
+        passed=left <= max(trivial, alone) + MARGIN,
         detail=f"left {left:.1f}; largest class {trivial:.1f}, graph-free model {alone:.1f}",
     )
 
 
 def several_losses(findings: Sequence[Finding]) -> Check:
-    """One loss alone can have a flat spot."""
+    """Check that the adaptive attacks maximize more than one loss, since one loss can have a flat spot."""
     losses = sorted({one.loss for one in findings if one.kind == "adaptive" and one.loss})
     return Check(
         name="several losses were tried",
@@ -127,10 +139,10 @@ def several_losses(findings: Sequence[Finding]) -> Check:
 
 
 def budgets_are_kept(findings: Sequence[Finding]) -> Check:
-    """Attacked graphs are symmetric, without loops, every edge once, and within the budget."""
-    broken = sorted({one.attack for one in findings if not one.lawful})
+    """Check that attacked graphs are simple, undirected and within the budget."""
+    broken = sorted({one.attack for one in findings if not one.valid})
     return Check(
         name="every attacked graph keeps to its budget",
         passed=not broken if findings else None,
-        detail=f"broken by {', '.join(broken)}" if broken else f"{len(findings)} attacked graphs looked at",
+        detail=f"broken by {', '.join(broken)}" if broken else f"{len(findings)} attacked graphs checked",
     )

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from gadc.robustness.audit import AuditResult, Finding, GradientProbe, check_all, strongest
-from gadc.robustness.audit import _checks as checks
+from gadc.robustness.auditing import AuditResult, Finding, GradientProbe, check_all, strongest_attacks
+from gadc.robustness.auditing import _checks as checks
 
-SOUND = GradientProbe(matters=True, promised=2.0, found=1.9)
+SOUND = GradientProbe(edges_matter=True, gradient_norm=2.0, slope=1.9)
 
 
 def finding(attack="PGD", rate=0.1, evasion=50.0, **changes):
@@ -21,7 +21,7 @@ def finding(attack="PGD", rate=0.1, evasion=50.0, **changes):
         "seed": 0,
         "evasion": evasion,
         "poisoning": None,
-        "lawful": True,
+        "valid": True,
         "seconds": 0.0,
     }
     return Finding(**(fields | changes))
@@ -31,16 +31,16 @@ def finding(attack="PGD", rate=0.1, evasion=50.0, **changes):
     ("probe", "passed", "said"),
     [
         (SOUND, True, "2 / 1.9"),
-        (GradientProbe(matters=True, promised=None), False, "pass no gradient"),
-        (GradientProbe(matters=True, promised=0.0), False, "it is 0, yet flips"),
-        (GradientProbe(matters=True, promised=2.0, found=0.1), False, "finite differences 0.1"),
-        (GradientProbe(matters=True, promised=2.0, found=-2.0), False, "finite differences -2"),
-        (GradientProbe(matters=True, promised=1e-9, found=1e-7, rounding=1e-6), True, ""),
-        (GradientProbe(matters=False, promised=None), None, "do not depend on the edges"),
+        (GradientProbe(edges_matter=True, gradient_norm=None), False, "pass no gradient"),
+        (GradientProbe(edges_matter=True, gradient_norm=0.0), False, "it is 0, although flips"),
+        (GradientProbe(edges_matter=True, gradient_norm=2.0, slope=0.1), False, "finite differences 0.1"),
+        (GradientProbe(edges_matter=True, gradient_norm=2.0, slope=-2.0), False, "finite differences -2"),
+        (GradientProbe(edges_matter=True, gradient_norm=1e-9, slope=1e-7, rounding_error=1e-6), True, ""),
+        (GradientProbe(edges_matter=False, gradient_norm=None), None, "do not depend on the edges"),
     ],
 )
 def test_the_gradient(probe, passed, said):
-    check = checks.gradient_is_true([SOUND, probe] if probe.matters else [probe])
+    check = checks.gradient_is_true([SOUND, probe] if probe.edges_matter else [probe])
     assert check.passed is passed
     assert said in check.detail
 
@@ -58,14 +58,14 @@ def test_an_attack_never_helps_either():
 
 def test_the_adaptive_attack_is_never_weaker():
     transfer = finding("transfer", evasion=45.0, kind="transfer")
-    assert checks.adaptive_is_no_weaker([finding(), transfer], slack=1.0).passed is False
-    assert checks.adaptive_is_no_weaker([finding(), transfer], slack=6.0).passed is True
+    assert checks.adaptive_is_not_weaker([finding(), transfer], slack=1.0).passed is False
+    assert checks.adaptive_is_not_weaker([finding(), transfer], slack=6.0).passed is True
     better = finding("PRBCD", evasion=44.0)
-    assert checks.adaptive_is_no_weaker([finding(), better, transfer], slack=1.0).passed is True
+    assert checks.adaptive_is_not_weaker([finding(), better, transfer], slack=1.0).passed is True
     retrained = replace(transfer, evasion=60.0, poisoning=20.0)  # compared by evasion alone
-    assert checks.adaptive_is_no_weaker([finding(), retrained], slack=1.0).passed is True
-    assert checks.adaptive_is_no_weaker([finding()], slack=1.0).passed is None
-    assert checks.adaptive_is_no_weaker([finding(rate=0.2), transfer], slack=1.0).passed is None
+    assert checks.adaptive_is_not_weaker([finding(), retrained], slack=1.0).passed is True
+    assert checks.adaptive_is_not_weaker([finding()], slack=1.0).passed is None
+    assert checks.adaptive_is_not_weaker([finding(rate=0.2), transfer], slack=1.0).passed is None
 
 
 @pytest.mark.parametrize(("left", "passed"), [(10.0, True), (64.0, True), (66.0, False)])
@@ -83,7 +83,7 @@ def test_several_losses():
 
 def test_budgets_are_kept():
     assert checks.budgets_are_kept([finding()]).passed is True
-    broken = checks.budgets_are_kept([finding(), finding("DICE", lawful=False)])
+    broken = checks.budgets_are_kept([finding(), finding("DICE", valid=False)])
     assert broken.passed is False
     assert "DICE" in broken.detail
     assert checks.budgets_are_kept([]).passed is None
@@ -104,7 +104,7 @@ def test_the_strongest_is_one_attack_on_average_over_seeds():
         finding("B", evasion=35.0, seed=1),
         finding("C", rate=0.05, evasion=None, poisoning=66.0),
     ]
-    assert [(one.rate, one.attack, one.accuracy) for one in strongest(found)] == [
+    assert [(one.rate, one.attack, one.accuracy) for one in strongest_attacks(found)] == [
         (0.05, "C", 66.0),
         (0.1, "B", 35.0),
     ]

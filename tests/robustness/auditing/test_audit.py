@@ -6,15 +6,16 @@ import pytest
 import torch
 
 from gadc.models import make_model
-from gadc.robustness.audit import BATTERY, FAST_BATTERY, Entry, audit, count_stages, fit_of, probe_gradient
-from gadc.robustness.audit._lawful import is_lawful
+from gadc.robustness import AUDIT_ATTACKS, FAST_AUDIT_ATTACKS, AuditAttack, audit
+from gadc.robustness.auditing import count_stages, fit_of, probe_gradient
+from gadc.robustness.auditing._validity import is_valid_attack
 from tests.helpers import audit_models as models
 
 GRADIENT, BUDGET, ADAPTIVE, UNLIMITED, LOSSES, KEPT = range(6)
 
 
 def run(fit, **changes):
-    asked = {"battery": models.EVASION, "rates": (0.1, 0.2), "poisoning": False} | changes
+    asked = {"attacks": models.EVASION, "rates": (0.1, 0.2), "poisoning": False} | changes
     return audit(fit, models.graph(), **asked)
 
 
@@ -24,7 +25,7 @@ def verdicts(result):
 
 @pytest.fixture(scope="module")
 def honest():
-    return run(models.honest, battery=models.QUICK, poisoning=True)
+    return run(models.honest, attacks=models.QUICK, poisoning=True)
 
 
 def test_an_honest_defender_passes(honest):
@@ -46,7 +47,7 @@ def test_evasion_and_poisoning_are_told_apart(honest):
 
 
 def test_a_seed_decides_everything():
-    asked = {"battery": models.QUICK[1:4], "rates": (0.1,), "poisoning": True, "seeds": (3,)}
+    asked = {"attacks": models.QUICK[1:4], "rates": (0.1,), "poisoning": True, "seeds": (3,)}
     first, again = (run(models.honest, **asked) for _ in range(2))
     timeless = [tuple(replace(one, seconds=0.0) for one in result.findings) for result in (first, again)]
     assert timeless[0] == timeless[1]
@@ -90,17 +91,17 @@ def test_a_model_without_the_graph_is_not_blamed():
 def test_several_seeds_and_splits():
     graphs = {seed: models.graph(num_nodes=60 + 20 * seed) for seed in (0, 1)}
     told = []
-    asked = {"battery": models.EVASION[:1], "rates": (0.1,), "seeds": (0, 1)}
+    asked = {"attacks": models.EVASION[:1], "rates": (0.1,), "seeds": (0, 1)}
     result = audit(models.graph_free, graphs.__getitem__, progress=told.append, **asked)
     assert len(result.clean) == len(result.graph_free) == len(result.unlimited) == 2
     assert {one.seed for one in result.findings} == {0, 1}
     assert result.tested == 12
-    assert len(told) == count_stages(asked["rates"], asked["battery"], asked["seeds"])
+    assert len(told) == count_stages(asked["rates"], asked["attacks"], asked["seeds"])
 
 
 def test_attacks_too_large_for_a_graph_are_left_out():
     entry = replace(models.EVASION[0], max_nodes=50)
-    result = run(models.graph_free, battery=(entry,))
+    result = run(models.graph_free, attacks=(entry,))
     assert not result.findings
     assert "50 nodes" in result.failures["random"]
     assert verdicts(result)[KEPT] is None
@@ -110,8 +111,8 @@ def test_a_model_of_ours_is_audited_by_its_scores():
     data = models.graph(num_nodes=40)
     fit = fit_of(make_model("gadc", variant="IV", series="last", num_steps=2, epochs=20))
     probe = probe_gradient(fit(data, 0), data, torch.nonzero(data.test_mask).flatten())
-    assert probe.matters
-    assert probe.found == pytest.approx(probe.promised, rel=0.05)
+    assert probe.edges_matter
+    assert probe.slope == pytest.approx(probe.gradient_norm, rel=0.05)
 
 
 def test_a_wrong_gradient_is_not_believed():
@@ -131,13 +132,13 @@ def test_a_wrong_gradient_is_not_believed():
         return scores(x, edge_index, None if edge_weight is None else Tripled.apply(edge_weight))
 
     true, wrong = (probe_gradient(one, data, nodes) for one in (scores, lying))
-    assert true.found == pytest.approx(true.promised, rel=0.05)
-    assert wrong.promised == pytest.approx(3 * true.promised)
-    assert wrong.found == pytest.approx(true.promised, rel=0.05)
+    assert true.slope == pytest.approx(true.gradient_norm, rel=0.05)
+    assert wrong.gradient_norm == pytest.approx(3 * true.gradient_norm)
+    assert wrong.slope == pytest.approx(true.gradient_norm, rel=0.05)
 
 
 @pytest.mark.parametrize(
-    ("change", "lawful"),
+    ("change", "valid"),
     [
         ("nothing", True),
         ("one pair", True),
@@ -147,7 +148,7 @@ def test_a_wrong_gradient_is_not_believed():
         ("an edge twice", False),
     ],
 )
-def test_budgets_are_judged_by_the_graphs(change, lawful):
+def test_budgets_are_judged_by_the_graphs(change, valid):
     data = models.graph(num_nodes=30)
     edges = data.edge_index
     absent = [(0, v) for v in range(1, 30) if not bool(((edges[0] == 0) & (edges[1] == v)).any())]
@@ -162,23 +163,23 @@ def test_budgets_are_judged_by_the_graphs(change, lawful):
     }[change]
     attacked = data.clone()
     attacked.edge_index = torch.cat([edges, torch.tensor(extra, dtype=torch.int64).reshape(-1, 2).T], 1)
-    assert is_lawful(data, attacked, 1) is lawful
+    assert is_valid_attack(data, attacked, 1) is valid
 
 
 def test_requests_that_make_no_sense():
     with pytest.raises(ValueError, match="each of rates must be finite and > 0, got 0"):
         run(models.graph_free, rates=(0.0,))
     with pytest.raises(ValueError, match="kind must be one of"):
-        Entry(name="x", kind="other", attack="random")
+        AuditAttack(name="x", kind="other", attack="random")
     data = models.graph(num_nodes=30)
     data.test_mask = torch.zeros_like(data.test_mask)
     with pytest.raises(ValueError, match="test_mask must name at least one node"):
         audit(models.graph_free, data)
 
 
-@pytest.mark.parametrize("battery", [BATTERY, FAST_BATTERY])
-def test_batteries_have_what_the_checks_compare(battery):
-    kinds = {entry.kind for entry in battery}
+@pytest.mark.parametrize("attacks", [AUDIT_ATTACKS, FAST_AUDIT_ATTACKS])
+def test_batteries_have_what_the_checks_compare(attacks):
+    kinds = {entry.kind for entry in attacks}
     assert kinds >= {"blind", "transfer", "adaptive"}
-    assert len({entry.make().loss for entry in battery if entry.kind == "adaptive"}) > 1
-    assert len({entry.name for entry in battery}) == len(battery)
+    assert len({entry.make().loss for entry in attacks if entry.kind == "adaptive"}) > 1
+    assert len({entry.name for entry in attacks}) == len(attacks)

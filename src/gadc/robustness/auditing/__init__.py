@@ -1,0 +1,37 @@
+"""Audit of a model: find its weak spots before others do.
+
+    train -> attack over a range of budgets -> strongest attack -> checks that the figures are credible
+
+- `audit`: the whole of it; returns an `AuditResult`.
+- `AuditAttack`, `AUDIT_ATTACKS`, `FAST_AUDIT_ATTACKS`: which attacks are run.
+- `Finding`, `StrongestAttack`, `strongest_attacks`: what each attack did, and the attack that counts.
+- `Check`, `check_all`: checks that expose a broken evaluation.
+- `GradientProbe`, `probe_gradient`: whether the gradient that attacks follow is the true one.
+- `fit_of`, `Fit`, `RATES`, `count_stages`: what the command line needs besides.
+"""
+
+from gadc.robustness.auditing._attacks import AUDIT_ATTACKS, FAST_AUDIT_ATTACKS, AuditAttack
+from gadc.robustness.auditing._audit import RATES, Fit, audit, count_stages, fit_of
+from gadc.robustness.auditing._checks import Check, check_all
+from gadc.robustness.auditing._findings import Finding, StrongestAttack, strongest_attacks
+from gadc.robustness.auditing._gradient_probe import GradientProbe, probe_gradient
+from gadc.robustness.auditing._result import AuditResult
+
+__all__ = [
+    "AUDIT_ATTACKS",
+    "FAST_AUDIT_ATTACKS",
+    "RATES",
+    "AuditAttack",
+    "AuditResult",
+    "Check",
+    "Finding",
+    "Fit",
+    "GradientProbe",
+    "StrongestAttack",
+    "audit",
+    "check_all",
+    "count_stages",
+    "fit_of",
+    "probe_gradient",
+    "strongest_attacks",
+]

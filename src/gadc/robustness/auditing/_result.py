@@ -1,0 +1,56 @@
+"""The result of an audit."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from gadc.robustness.auditing._checks import Check
+from gadc.robustness.auditing._findings import Finding, StrongestAttack, strongest_attacks
+
+ATTACKER_KNOWLEDGE = {
+    "scores and their gradient": "known to the adaptive attacks (white box); transfer attacks use a GCN",
+    "training labels": "known; the only labels that Metattack uses",
+    "validation labels": "choose the epoch of the model; among the attacks only DICE uses them",
+    "test labels": "known to DICE and to the gradient attacks, which is the worst case",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditResult:
+    """Everything that an audit measured; accuracies in percent.
+
+    Attributes:
+        clean: Accuracy without an attack, one value per seed.
+        graph_free: Accuracy of an MLP on the features, which no edge can hurt, one value per seed.
+        unlimited: Accuracy if ten times as many pairs are flipped as there are edges, one value per seed.
+        trivial: Share of the largest class among the tested nodes.
+        tested: Number of tested nodes.
+        findings: Result of each attack at each budget with each seed.
+        failures: Attacks that could not be run, by name, with the reason.
+        checks: Checks of whether the figures are credible.
+    """
+
+    clean: tuple[float, ...]
+    graph_free: tuple[float, ...]
+    unlimited: tuple[float, ...]
+    trivial: float
+    tested: int
+    findings: tuple[Finding, ...]
+    failures: dict[str, str]
+    checks: tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check failed."""
+        return all(check.passed is not False for check in self.checks)
+
+    @property
+    def strongest(self) -> tuple[StrongestAttack, ...]:
+        """The attack that leaves the lowest accuracy at each rate; this accuracy counts."""
+        return strongest_attacks(self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to a dictionary for JSON."""
+        lowest = [asdict(one) for one in self.strongest]
+        return {**asdict(self), "strongest": lowest, "known": ATTACKER_KNOWLEDGE, "passed": self.passed}
