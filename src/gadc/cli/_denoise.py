@@ -1,6 +1,5 @@
 """`gadc denoise`: the features S X, under the user's own names."""
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -33,7 +32,7 @@ def denoise(
     with working("Reading the graph"):
         data = graph.read()
     tell_notes(data)
-    features, found = _minimize(data, diffusion, as_json) if exact else _diffuse(data, diffusion)
+    features, found = _minimize(data, diffusion) if exact else _diffuse(data, diffusion)
     write_table(_frame(data, features), out)
     facts = {"out": str(out), "nodes": len(features), "features": features.shape[1], **found}
     if as_json:
@@ -55,20 +54,19 @@ def _diffuse(data: "Data", options: DiffusionOptions) -> tuple["Tensor", dict[st
     return features, {"settings": options.settings()}
 
 
-def _minimize(data: "Data", options: DiffusionOptions, quiet: bool) -> tuple["Tensor", dict[str, Any]]:
+def _minimize(data: "Data", options: DiffusionOptions) -> tuple["Tensor", dict[str, Any]]:
     """The exact minimiser, with how far from the truth it can be."""
     from gadc.diffusion import minimize_agsd, normalize_rows
 
     if options.variant != "II":
         raise ValueError(f"--exact minimises AGSD itself, which has no variants, got {options.variant!r}.")
-    with working("Minimising", spinner=False):
+    with working("Minimising"):
         solution = minimize_agsd(
             normalize_rows(data.x, options.normalize),
             data.edge_index,
             data.get("edge_weight"),
             lam=options.lam,
             eps=options.eps,
-            progress=not quiet and sys.stderr.isatty(),
         )
     names = ("objective", "gradient_norm", "error_bound", "iterations", "converged")
     certificate = {name: getattr(solution, name) for name in names}

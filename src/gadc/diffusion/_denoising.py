@@ -1,17 +1,18 @@
 """Graph signal denoising, its adversarial form, and the exact minimiser of both with a certificate.
 
     GSD    min_F ‖F-X‖² + λ tr(Fᵀ L̃ F)
-    AGSD   min_F max_{‖δ‖_F <= ε} ‖F-X‖² + λ tr(Fᵀ (L̃+δ) F)  =  min_F ‖F-X‖² + λ tr(Fᵀ L̃ F) + λε ‖F Fᵀ‖_F =:
-    q(F)
+    AGSD   min_F max_{‖δ‖_F <= ε} ‖F-X‖² + λ tr(Fᵀ (L̃+δ) F)  =  min_F q(F),
+           q(F) = ‖F-X‖² + λ tr(Fᵀ L̃ F) + λε ‖F Fᵀ‖_F
 
 The inner maximum is attained at δ* = ε F Fᵀ / ‖F Fᵀ‖_F. Since ‖F Fᵀ‖_F is the squared Schatten-4 norm of F, q
-is convex; with its first term it is strongly convex with modulus 2, so its minimiser F* is unique and ‖F -
-F*‖_F <= ‖∇q(F)‖_F / 2 for every F.
+is convex. With its first term it is strongly convex with modulus 2, so its minimiser F* is unique, and
+‖F - F*‖_F <= ‖∇q(F)‖_F / 2 for every F.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
@@ -31,16 +32,22 @@ class NotConvergedWarning(UserWarning):
 
 @dataclass(frozen=True)
 class AGSDSolution:
-    """What `minimize_agsd` found, and how far from the true minimiser it can be.
+    """The result of `minimize_agsd`, with a bound of its distance from the true minimiser.
 
     Attributes:
-        F: The denoised features.
+        F: Denoised features, shape (n, d).
         objective: q(F).
         gradient_norm: ‖∇q(F)‖_F.
         error_bound: ‖∇q(F)‖_F / 2, an upper bound of ‖F - F*‖_F.
-        iterations: Steps taken.
+        iterations: Number of steps taken.
         converged: Whether the gradient norm reached the tolerance.
-        history: q before the first and after every step; it never rises.
+        history: q before the first step and after each; it never rises.
+
+    Examples:
+        >>> import torch, gadc
+        >>> solution = gadc.minimize_agsd(torch.eye(3), torch.tensor([[0, 1], [1, 2]]), lam=2.0)
+        >>> solution.converged, solution.error_bound < 1e-4
+        (True, True)
     """
 
     F: Tensor
@@ -53,7 +60,22 @@ class AGSDSolution:
 
 
 def worst_perturbation(F: Tensor, eps: float) -> LinearOperator:
-    """The inner maximiser δ* = ε F Fᵀ / ‖F Fᵀ‖_F as a low-rank operator."""
+    """Build the perturbation of the Laplacian that harms F most, δ* = ε F Fᵀ / ‖F Fᵀ‖_F.
+
+    Args:
+        F: Features, shape (n, d), not all zero.
+        eps: Radius ε >= 0 of the adversary.
+
+    Returns:
+        δ*, shape (n, n), as a low-rank operator; differentiable in `F`.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.theory import worst_perturbation
+        >>> worst_perturbation(torch.ones(2, 1), eps=1.0).to_dense()
+        tensor([[0.5000, 0.5000],
+                [0.5000, 0.5000]])
+    """
     F = check_features("worst_perturbation", F, "F")
     eps = check_number("worst_perturbation", eps, "eps")
     n = F.shape[0]
@@ -71,7 +93,26 @@ def gsd_objective(
     lam: float,
     self_loops: float = 1.0,
 ) -> Tensor:
-    """‖F-X‖² + λ tr(Fᵀ L̃ F)."""
+    """Compute the objective of graph signal denoising, ‖F-X‖² + λ tr(Fᵀ L̃ F).
+
+    Args:
+        F: Denoised features, shape (n, d).
+        x: Given features X, shape (n, d).
+        edge_index: Edges, shape (2, m).
+        edge_weight: Weights >= 0, one per edge, shape (m,); 1 each by default.
+        lam: Strength λ >= 0 of the smoothing.
+        self_loops: Weight of the self-loops in Ã, 1 by default.
+
+    Returns:
+        The objective, a scalar tensor, differentiable in `F`, `x` and `edge_weight`.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.theory import gsd_objective
+        >>> x, edges = torch.tensor([[0.0], [2.0]]), torch.tensor([[0], [1]])
+        >>> gsd_objective(x, x, edges, lam=1.0)  # (2 - 0)² / 2
+        tensor(2.)
+    """
     return agsd_objective(F, x, edge_index, edge_weight, lam=lam, eps=0.0, self_loops=self_loops)
 
 
@@ -85,7 +126,27 @@ def agsd_objective(
     eps: float,
     self_loops: float = 1.0,
 ) -> Tensor:
-    """q(F) = ‖F-X‖² + λ tr(Fᵀ L̃ F) + λε ‖F Fᵀ‖_F, differentiable in F, x and the weights."""
+    """Compute the objective of AGSD, q(F) = ‖F-X‖² + λ tr(Fᵀ L̃ F) + λε ‖F Fᵀ‖_F.
+
+    Args:
+        F: Denoised features, shape (n, d).
+        x: Given features X, shape (n, d).
+        edge_index: Edges, shape (2, m).
+        edge_weight: Weights >= 0, one per edge, shape (m,); 1 each by default.
+        lam: Strength λ >= 0 of the smoothing.
+        eps: Radius ε >= 0 of the adversary.
+        self_loops: Weight of the self-loops in Ã, 1 by default.
+
+    Returns:
+        The objective, a scalar tensor, differentiable in `F`, `x` and `edge_weight`.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.theory import agsd_objective
+        >>> x, edges = torch.tensor([[0.0], [2.0]]), torch.tensor([[0], [1]])
+        >>> agsd_objective(x, x, edges, lam=1.0, eps=0.5)  # 2 + 0.5 · 4
+        tensor(4.)
+    """
     x = check_features("agsd_objective", x)
     F = check_features("agsd_objective", F, "F").to(x.dtype)
     if F.shape != x.shape:
@@ -109,24 +170,37 @@ def minimize_agsd(
     tol: float = 1e-4,
     max_iter: int = 1000,
     self_loops: float = 1.0,
-    progress: bool = False,
+    progress: Callable[[int, float], None] | None = None,
 ) -> AGSDSolution:
-    """The exact minimiser of AGSD, matrix-free and in O(nd) memory.
+    """Find the exact minimiser of AGSD, matrix-free and in O(nd) memory.
 
-    Conjugate gradients (Polak-Ribière+) from the plainly diffused features. Along a line, q is a quadratic
-    plus the root of a quartic whose coefficients are a few inner products of d × d matrices, so each line
-    search is exact and costs nothing beside the products: q falls with every step, whatever λ and ε.
+    The method is Polak-Ribière+ conjugate gradients from the plainly diffused features. Along a line, q is a
+    quadratic plus the root of a quartic whose coefficients are a few inner products of d × d matrices. So
+    each line search is exact and costs little beside the products, and q falls with every step, whatever λ
+    and ε are.
 
     Args:
         x: Node features X, shape (n, d).
         edge_index: Edges, shape (2, m).
-        edge_weight: One weight >= 0 an edge; 1 by default.
-        lam: λ >= 0.
-        eps: ε >= 0; at 0 this solves GSD, (I + λ L̃) F = X.
-        tol: Stop at ‖∇q(F)‖_F <= tol · ‖X‖_F.
-        max_iter: Stop after so many steps, with `converged=False` and a warning.
-        self_loops: Weight of the self-loops in Ã.
-        progress: Show a progress bar.
+        edge_weight: Weights >= 0, one per edge, shape (m,); 1 each by default.
+        lam: Strength λ >= 0 of the smoothing, 32 by default.
+        eps: Radius ε >= 0 of the adversary, 1 by default; at 0 this solves GSD, (I + λ L̃) F = X.
+        tol: Stop at ‖∇q(F)‖_F <= tol · ‖X‖_F, 1e-4 by default.
+        max_iter: Largest number of steps, 1000 by default; then the result has `converged=False`, and a
+            `NotConvergedWarning` is issued.
+        self_loops: Weight of the self-loops in Ã, 1 by default.
+        progress: Called after each step with its number and the gradient norm as a multiple of the tolerance;
+            by default nothing is called.
+
+    Returns:
+        The minimiser with its certificate.
+
+    Examples:
+        >>> import torch, gadc
+        >>> x, edges = torch.tensor([[0.0], [2.0]]), torch.tensor([[0], [1]])
+        >>> gadc.minimize_agsd(x, edges, lam=1.0, eps=0.0).F  # GSD: (I + L̃) F = X
+        tensor([[0.5000],
+                [1.5000]])
     """
     x = check_features("minimize_agsd", x).detach()
     lam = check_number("minimize_agsd", lam, "lam")
@@ -137,7 +211,7 @@ def minimize_agsd(
         plain = Plain(self_loops=self_loops)(x, edge_index, edge_weight).detach()
         scale = power_of_two(x)  # the minimiser of c X is c F*
         x = x / scale
-        # F* = (...)^-1 X has its rows in the row space of X, so wide features are solved within that space.
+        # The rows of F* = (...)^-1 X lie in the row space of X, so wide features are solved in that space.
         basis = torch.linalg.qr(x.T).Q if x.shape[1] > x.shape[0] else None
         problem = AGSDProblem(plain, x if basis is None else x @ basis, lam, eps)
         target = tol * float(x.norm())

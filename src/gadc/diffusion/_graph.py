@@ -3,8 +3,8 @@
     Ã = A + w I,    Â = D̃^-1/2 Ã D̃^-1/2 ("sym")    or    D̃^-1 Ã ("rw")
 
 Edge lists may be unsorted and may repeat edges. The graph is undirected unless a flag says otherwise: an edge
-listed in one direction only counts in both. Listed self-loops are left out unless asked for, since A has
-none; Ã adds its own.
+that is listed in one direction counts in both. Self-loops of the list are left out unless a flag keeps them,
+since A has none; Ã adds its own.
 """
 
 from __future__ import annotations
@@ -36,10 +36,22 @@ def adjacency(
     dtype: torch.dtype = torch.float32,
     owner: str = "adjacency",
 ) -> LinearOperator:
-    """A, with an explicit (zero) diagonal so that every transition over the graph shares its pattern.
+    """Build A, with an explicit (zero) diagonal so that every transition over the graph shares its pattern.
 
     Repeated edges count once without weights and add up with weights. An undirected edge has one weight: the
     mean of the directions in which it is listed.
+
+    Args:
+        edge_index: Edges, shape (2, m).
+        edge_weight: Weights, one per edge, shape (m,); None gives every edge the weight 1.
+        num_nodes: Number of nodes n.
+        directed: Take the list as it is. By default an edge (i, j) also stands for (j, i).
+        listed_loops: Keep self-loops of the list; by default they are left out.
+        dtype: Type of the values, float32 by default.
+        owner: Name of the caller, for error messages.
+
+    Returns:
+        A, shape (n, n), differentiable in `edge_weight`.
     """
     if edge_weight is None and not listed_loops and _is_long(edge_index, dtype):
         pattern = remembered(
@@ -70,7 +82,7 @@ def adjacency(
 
 
 def _is_long(edge_index: Tensor, dtype: torch.dtype) -> bool:
-    """Whether the list is so long that sorting it by rows, rather than at once, is worth it."""
+    """Whether the list is so long that sorting it row by row, rather than at once, pays."""
     return isinstance(edge_index, Tensor) and uses_numba(
         edge_index.numel(), torch.empty(0, dtype=dtype, device=edge_index.device)
     )
@@ -84,13 +96,13 @@ def _long_pattern(edge_index: Tensor, num_nodes: int, directed: bool, owner: str
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Where the weights of an edge list go.
+    """The entries of A, and the entry that each listed edge adds its weight to.
 
     Attributes:
         pattern: The entries of A.
-        proper: Which listed edges count, or None for all.
+        proper: Mask of the listed edges that count, or None if all do.
         place: Entry of each edge that counts.
-        directions: For an undirected graph, in how many directions the edge of each entry is listed.
+        directions: Number of directions in which the edge of each entry is listed; None for directed graphs.
     """
 
     pattern: SparsePattern
@@ -120,7 +132,7 @@ def _layout(edge_index: Tensor, num_nodes: int, directed: bool, listed_loops: bo
 
 
 class _Mirror(torch.autograd.Function):
-    """values[mirror] where mirroring twice is no change, so that the gradient is mirrored, not scattered."""
+    """Take values[mirror] where mirroring twice is the identity, so that the gradient is mirrored."""
 
     @staticmethod
     def forward(ctx: Any, values: Tensor, mirror: Tensor) -> Tensor:
@@ -133,7 +145,7 @@ class _Mirror(torch.autograd.Function):
 
 
 def add_self_loops(graph: LinearOperator, weight: float) -> LinearOperator:
-    """A + weight · I."""
+    """Add weight · I to A."""
     diagonal = graph.pattern.diagonal
     values = graph.values.index_add(0, diagonal, graph.values.new_full((len(diagonal),), weight))
     return replace(graph, values=values)

@@ -1,4 +1,4 @@
-"""The adjacency of lowest rank error, never multiplied out.
+"""The transition of a low-rank graph, never multiplied out.
 
 Entezari, Al-Sayouri, Darvishzadeh and Papalexakis, "All You Need Is Low (Rank): Defending Against Adversarial
 Attacks on Graphs", WSDM 2020.
@@ -7,8 +7,8 @@ Attacks on Graphs", WSDM 2020.
     T = D^-1/2 (A_r + I) D^-1/2,    D = 1 + A_r 1, at least 1e-5
 
 A is symmetric, so its singular values are |λ|, U holds the eigenvectors and V differs from U by the signs of
-λ. A product with T costs O(n r) a column. A_r has negative entries; the clamp keeps D positive where a row of
-them outweighs the loop.
+λ. A product with T costs O(n r) per column. A_r has negative entries; the clamp keeps D positive where a row
+of them outweighs the loop.
 """
 
 from __future__ import annotations
@@ -32,11 +32,18 @@ _SMALL = 256  # nodes up to which all eigenvectors are found at once
 
 @dataclass(frozen=True, kw_only=True)
 class LowRank:
-    """A transition: T of the low-rank graph. It has no gradient in `edge_weight`.
+    """Transition of the graph of rank r that is nearest to A; it has no gradient in `edge_weight`.
 
     Args:
-        rank: r; at most n of it is used.
-        seed: Of the vector the eigensolver starts from; it decides rounding, no more.
+        rank: Rank r >= 1, 50 by default; a graph with fewer nodes has its full rank.
+        seed: Seed of the vector that the eigensolver starts from, 0 by default; it decides only rounding.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.diffusion import LowRank
+        >>> T = LowRank(rank=1)(torch.ones(4, 1), torch.tensor([[0, 0, 0], [1, 2, 3]]))
+        >>> T.shape, T.left.shape
+        ((4, 4), torch.Size([4, 1]))
     """
 
     rank: int = 50
@@ -59,7 +66,7 @@ class LowRank:
         return loops.add_low_rank(left, right, symmetric=True)
 
     def adjacency(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> LinearOperator:
-        """A_r alone, in factors: `left` is U Σ and `right` is V, with orthonormal columns each."""
+        """Build A_r alone, in factors: `left` is U Σ and `right` is V; U and V have orthonormal columns."""
         x = check_features("LowRank", x)
         graph = adjacency(edge_index, edge_weight, len(x), dtype=x.dtype, owner="LowRank")
         eigenvalues, vectors = leading_eigenpairs(graph, self.rank, seed=self.seed)
@@ -70,9 +77,9 @@ class LowRank:
 
 
 def leading_eigenpairs(graph: LinearOperator, rank: int, *, seed: int = 0) -> tuple[Tensor, Tensor]:
-    """The `rank` eigenvalues of a sparse symmetric matrix that are largest in size, and their vectors.
+    """Find the `rank` eigenvalues of a sparse symmetric matrix that are largest in size, and their vectors.
 
-    Found in double precision, from a start that the seed alone decides, and cut off from the gradient.
+    The computation is in double precision, starts from a vector that the seed decides, and has no gradient.
     """
     n = graph.shape[0]
     rank = min(rank, n)
@@ -81,7 +88,7 @@ def leading_eigenpairs(graph: LinearOperator, rank: int, *, seed: int = 0) -> tu
     matrix = sparse.csr_array((values, (rows, cols)), shape=(n, n))
     if n <= _SMALL or rank > n // 2:
         eigenvalues, vectors = np.linalg.eigh(matrix.toarray())
-    elif not values.any():  # the eigensolver finds no direction to start in
+    elif not values.any():  # the eigensolver has no direction to start in
         eigenvalues, vectors = np.zeros(rank), np.eye(n, rank)
     else:
         start = np.random.default_rng(seed).standard_normal(n)

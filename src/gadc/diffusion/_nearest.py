@@ -1,4 +1,4 @@
-"""The nodes that resemble a node most, by the cosine of their features: a graph that no edge can change."""
+"""The graph of nearest nodes by the cosine of their features, which no change of edges can alter."""
 
 from __future__ import annotations
 
@@ -17,10 +17,17 @@ _BLOCK = 1024  # rows of cosines at a time
 
 @torch.no_grad()
 def nearest(x: Tensor, count: int) -> LinearOperator:
-    """1 at (i, j) where one is among the `count` nodes nearest to the other; the diagonal is there, and zero.
+    """Join i and j by an edge of weight 1 where one is among the `count` nodes nearest to the other.
 
-    Only cosines above 0 make neighbours, and any of equal ones. All pairs are compared, O(n² d) operations,
-    some rows at a time. The choice is a constant for the gradient.
+    Only nodes with a cosine above 0 are neighbours; among equal cosines the choice is arbitrary. All pairs
+    are compared, a block of rows at a time, with O(n² d) operations. The choice has no gradient.
+
+    Args:
+        x: Features X, shape (n, d).
+        count: Number of nearest nodes.
+
+    Returns:
+        The graph, symmetric, with an explicit zero diagonal.
     """
     n = len(x)
     norms = x.norm(dim=1, keepdim=True)
@@ -42,7 +49,7 @@ def nearest(x: Tensor, count: int) -> LinearOperator:
 
 
 def merged(graph: LinearOperator, other: LinearOperator, weight: float) -> LinearOperator:
-    """The sum graph + weight · other; where their patterns are remembered, so is that of the sum."""
+    """Compute graph + weight · other; the pattern of the sum is remembered with the patterns of the parts."""
     pattern, first, second = remembered(
         "merged", (graph.pattern, other.pattern), lambda: graph.pattern.union(other.pattern)
     )

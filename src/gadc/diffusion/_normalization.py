@@ -12,23 +12,33 @@ from gadc._base.validation import check_choice
 
 NORMALIZATIONS = ("sum", "l1", "l2", "none")
 NEAR_ZERO = 1e-3  # share of a row's absolute sum below which its signed sum is mostly cancellation
-_ENTRIES = 1 << 18  # whose copy in float64 stays in a core's cache
+_ENTRIES = 1 << 18  # per block: a copy in float64 fits into the cache of a core
 
 
 class NearZeroRowSumWarning(UserWarning):
-    """Dividing by signed row sums blows up rows whose entries cancel."""
+    """Rows whose entries nearly cancel were divided by their small signed sum and became huge."""
 
 
 def normalize_rows(x: Tensor, kind: str) -> Tensor:
-    """Divide each row of `x` by its signed sum, its ℓ1 norm or its ℓ2 norm ("none" leaves it).
+    """Divide each row of `x` by its signed sum, its ℓ1 norm or its ℓ2 norm.
 
-    The published figures on noise rest on "sum". Where entries of both signs cancel, it makes huge
-    or sign-flipped rows, and a warning says how many. Rows whose divisor has no finite inverse (0 above all)
-    become 0.
+    The published figures on noise rest on "sum". Where entries of both signs cancel, "sum" makes huge or
+    sign-flipped rows, and a `NearZeroRowSumWarning` gives their number. Rows whose divisor has no finite
+    inverse, such as 0, become 0.
 
     Args:
-        x: Matrix (nodes, features).
-        kind: "sum", "l1", "l2" or "none".
+        x: Features, shape (n, d).
+        kind: "sum", "l1", "l2", or "none" to return `x` itself.
+
+    Returns:
+        The normalised features, shape (n, d), differentiable in `x`.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.diffusion import normalize_rows
+        >>> normalize_rows(torch.tensor([[1.0, 3.0], [0.0, 0.0]]), "l1")
+        tensor([[0.2500, 0.7500],
+                [0.0000, 0.0000]])
     """
     check_choice("normalize_rows", kind, "kind", NORMALIZATIONS)
     if kind == "none":
@@ -44,7 +54,7 @@ def normalize_rows(x: Tensor, kind: str) -> Tensor:
         if near:
             warnings.warn(
                 f"normalize_rows: {near} of {len(x)} rows have a signed sum below {NEAR_ZERO:g} of their "
-                'absolute sum and are blown up; "l1" and "l2" are safe.',
+                'absolute sum and become huge; "l1" and "l2" are safe.',
                 NearZeroRowSumWarning,
                 stacklevel=2,
             )
@@ -53,11 +63,11 @@ def normalize_rows(x: Tensor, kind: str) -> Tensor:
 
 
 def _blocks(x: Tensor) -> Sequence[Tensor]:
-    """A few rows at a time: for float64 sums of a whole large matrix torch takes eight times as long."""
+    """Split a matrix into blocks of rows; their float64 sums are much faster than sums of the whole."""
     return torch.split(x, max(_ENTRIES // max(x.shape[1], 1), 1))
 
 
 def _count_near_zero(x: Tensor, sums: Tensor) -> int:
-    """How many rows have a signed sum that is mostly cancellation."""
+    """Count the rows whose signed sum is mostly cancellation."""
     absolute = torch.cat([some.double().abs().sum(dim=1, keepdim=True) for some in _blocks(x)])
     return int((sums.abs() < NEAR_ZERO * absolute).sum())

@@ -1,10 +1,9 @@
-"""Diffusion of features that are larger than memory: some columns at a time, from disk to disk.
+"""Diffusion of features that are larger than memory: a slab of columns at a time, from disk to disk.
 
-    Σ_k θ_k T^k X        each column of X by itself, so any number of them can be taken together
+    Σ_k θ_k T^k X        acts on each column of X by itself, so columns can be taken in slabs of any width
 
-The result grows in a file beside its place. After every slab of columns the file is flushed and a note of
-what is done replaces the one before in a single step, so a kill loses one slab at most and the next call goes
-on.
+The result grows in a file beside its target. After every slab the file is flushed and a note of the finished
+columns is replaced in one step, so a killed process loses at most one slab, and the next call resumes.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from gadc.diffusion._polynomial import polynomial
 from gadc.operators import LinearOperator
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-_BUFFERS = 5  # matrices as large as a slab that are alive at once: input, three of Chebyshev's, output
+_BUFFERS = 5  # slabs in memory at once: the input, three of the Chebyshev recursion, the output
 _SAMPLED_ROWS = 64
 
 
@@ -42,19 +41,38 @@ def diffuse_on_disk(
     rtol: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> NDArray[Any]:
-    """Write Σ_k θ_k T^k x to a .npy file, and give it mapped into memory.
+    """Write Σ_k θ_k T^k x to a .npy file and return the result, mapped into memory.
+
+    A call that was interrupted resumes when it is repeated with the same arguments.
 
     Args:
-        operator: T, in memory. `transition(torch.from_numpy(x), ...)` builds it from a mapped x; plain and
-            III then keep nothing of its size.
-        x: Features (n, d), usually a mapped file; of the operator's type, or float16 to halve
-            what is stored. Sums are in the operator's type all the same, and the result is stored as x is:
-            rounded once, by a relative 2⁻¹¹ at most for entries between 6e-5 and 65504 in size.
-        theta: Coefficients θ_0..θ_K, such as `neumann(lam, num_steps)`.
-        out: The file to write. An unfinished one of the same work is gone on with.
-        memory: Bytes for the columns at work, a number or such as "8GB"; the operator comes on top.
-        rtol: Allowed relative error, see `polynomial`. Each slab keeps it, hence all of them together do.
-        progress: Called with the columns done and their number.
+        operator: T, in memory. `transition(torch.from_numpy(x), ...)` builds it from a mapped `x`; the
+            operators of plain and III then hold nothing of the size of `x`.
+        x: Features, shape (n, d), usually a mapped file, in the operator's type, or in float16 to store half
+            as much. Sums are in the operator's type in both cases, and the result is stored in the type of
+            `x`: float16 rounds once, by a relative 2⁻¹¹ at most for entries between 6e-5 and 65504 in size.
+        theta: Coefficients θ_0..θ_K, such as `gadc.series.neumann(lam, num_steps)`.
+        out: File to write.
+        memory: Memory for the slab of columns, in bytes or as text such as "8GB", 4 GB by default; the
+            operator comes on top.
+        rtol: Allowed relative error, see `polynomial`; each slab keeps it, so the whole does. By default the
+            series is summed directly.
+        progress: Called after each slab with the number of finished columns and of all columns; by default
+            nothing is called.
+
+    Returns:
+        The result, shape (n, d), as a read-only memory map.
+
+    Examples:
+        >>> import numpy as np, torch
+        >>> from gadc.diffusion import diffuse_on_disk, transition
+        >>> from gadc.series import neumann
+        >>> x = np.ones((3, 2), dtype=np.float32)
+        >>> T = transition(torch.from_numpy(x), torch.tensor([[0, 1], [1, 2]]), variant="plain", norm="rw")
+        >>> diffuse_on_disk(T, x, neumann(1.0, 2), "features.npy")
+        memmap([[0.875, 0.875],
+                [0.875, 0.875],
+                [0.875, 0.875]], dtype=float32)
     """
     n, d = _check_shape(operator, x)
     width = _slab_width(n, operator.dtype.itemsize, _bytes(memory))
@@ -93,7 +111,7 @@ def _check_shape(operator: LinearOperator, x: NDArray[Any]) -> tuple[int, int]:
 
 
 def _stored(values: torch.Tensor, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The values in the type of the file; one that does not fit is an error, never an infinity."""
+    """Convert values to the type of the file; a value that does not fit is an error, never an infinity."""
     out = values.numpy()
     limit = float(np.finfo(dtype).max)
     if out.dtype != dtype and (highest := float(np.abs(out).max())) > limit:
@@ -105,7 +123,7 @@ def _stored(values: torch.Tensor, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _bytes(memory: str | float) -> float:
-    """A number of bytes from a number, or from text such as "8GB"."""
+    """Read a number of bytes from a number, or from text such as "8GB"."""
     if not isinstance(memory, str):
         return check_number("diffuse_on_disk", memory, "memory", strict=True)
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?B)\s*", memory, flags=re.IGNORECASE)
@@ -118,8 +136,8 @@ def _slab_width(num_rows: int, bytes_each: int, memory: float) -> int:
     column = num_rows * bytes_each * _BUFFERS
     if column > memory:
         raise ValueError(
-            f"diffuse_on_disk: memory must be at least {column / 1e9:.3g} GB, which one column of "
-            f"{num_rows} rows takes, got {memory / 1e9:.3g} GB."
+            f"diffuse_on_disk: memory must be at least {column / 1e9:.3g} GB for one column of "
+            f"{num_rows} rows, got {memory / 1e9:.3g} GB."
         )
     return int(memory // column)
 
@@ -127,7 +145,7 @@ def _slab_width(num_rows: int, bytes_each: int, memory: float) -> int:
 def _signature(
     operator: LinearOperator, x: NDArray[Any], theta: Sequence[float], rtol: float | None
 ) -> list[Any]:
-    """What tells one piece of work from another; of x, the shape and some rows."""
+    """Describe the work by checksums of T and of some rows of x, so that a call resumes only its own."""
     parts = [operator.pattern.row_ptr, operator.pattern.cols, operator.values, operator.left, operator.right]
     sums = [zlib.crc32(part.contiguous().cpu().numpy().tobytes()) for part in parts if part is not None]
     rows = np.linspace(0, len(x) - 1, min(_SAMPLED_ROWS, len(x))).astype(np.int64)
@@ -136,7 +154,7 @@ def _signature(
 
 
 def _columns_done(note: Path, unfinished: Path, signature: list[Any]) -> int:
-    """Columns that an earlier call left behind, 0 if it was other work or none."""
+    """Return how many columns an earlier call of the same work finished."""
     try:
         known = json.loads(note.read_text(encoding="utf-8"))
         same = unfinished.exists() and known["signature"] == signature

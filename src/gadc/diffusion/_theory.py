@@ -1,12 +1,12 @@
 """How much noise a diffusion lets through, and how well connected it makes a graph (Section 3.3, Appendix B).
 
-    β = 1 - (λ/(λ+1))^(K+1)           row sums of S with norm="rw"
+    β = 1 - (λ/(λ+1))^(K+1)                   row sums of S with norm="rw"
     τ = max_i τ_i,  τ_i = n Σ_j S_ij² / β²    in [1, n] with norm="rw": 1 for even rows, n for isolated nodes
-    ‖S‖_F² / n                        noise gain: mean square of unit noise that is left in an entry
+    ‖S‖_F² / n                                noise gain: mean square of unit noise that is left in an entry
 
 (The paper's Eq. 20 misses a sum in the denominator; its proof has β².) All functions take the operator T, so
-they apply to every variant. Small graphs are exact; on large ones ‖S‖_F and the row norms are estimated with
-random probes and an error bar.
+they apply to every variant. Figures of small graphs are exact; on large graphs ‖S‖_F and the row norms are
+estimated with random probes, and an error bar is given.
 """
 
 from __future__ import annotations
@@ -22,20 +22,25 @@ from gadc.diffusion._polynomial import polynomial
 from gadc.diffusion._series import neumann
 from gadc.operators import LinearOperator
 
-# Up to so many nodes S is formed (in slabs of columns) and every figure is exact.
+# Up to this number of nodes S is formed (in slabs of columns) and every figure is exact.
 EXACT_LIMIT = 4096
 _SLAB = 512
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number and how far off it may be.
+    """A figure with its error; `float()` gives the figure.
 
     Attributes:
-        value: The number.
-        error: One standard error (`noise_gain`), or how much larger the maximum may still be at two
-            standard errors (`connectivity_factor`); 0 when exact.
-        exact: Whether `value` is exact up to rounding.
+        value: The figure.
+        error: One standard error (`noise_gain`), or by how much the true maximum may exceed the figure at two
+            standard errors (`connectivity_factor`); 0 for an exact figure.
+        exact: Whether the figure is exact up to rounding.
+
+    Examples:
+        >>> from gadc.theory import Estimate
+        >>> float(Estimate(value=1.5, error=0.1, exact=False))
+        1.5
     """
 
     value: float
@@ -47,13 +52,38 @@ class Estimate:
 
 
 def total_weight(lam: float, num_steps: int) -> float:
-    """β = Σ_k θ_k = 1 - (λ/(λ+1))^(K+1)."""
+    """Compute β = Σ_k θ_k = 1 - (λ/(λ+1))^(K+1).
+
+    Args:
+        lam: Strength λ >= 0 of the smoothing.
+        num_steps: Number of steps K of the series.
+
+    Examples:
+        >>> from gadc.theory import total_weight
+        >>> total_weight(1.0, 3)
+        0.9375
+    """
     return math.fsum(neumann(lam, num_steps))
 
 
 @torch.no_grad()
 def row_sums(operator: LinearOperator, *, lam: float, num_steps: int) -> Tensor:
-    """Row sums of S; all equal to β when the operator is the plain transition with norm="rw"."""
+    """Compute the row sums of S; for the plain transition with norm="rw" all of them are β.
+
+    Args:
+        operator: T, shape (n, n).
+        lam: Strength λ >= 0 of the smoothing.
+        num_steps: Number of steps K of the series.
+
+    Returns:
+        The sums, shape (n,).
+
+    Examples:
+        >>> import torch, gadc
+        >>> T = gadc.transition(torch.eye(3), torch.tensor([[0, 1], [1, 2]]), variant="plain", norm="rw")
+        >>> gadc.theory.row_sums(T, lam=1.0, num_steps=3)
+        tensor([0.9375, 0.9375, 0.9375])
+    """
     ones = torch.ones(operator.shape[1], dtype=operator.dtype, device=operator.device)
     return polynomial(operator.detach(), ones, neumann(lam, num_steps))
 
@@ -68,7 +98,25 @@ def noise_gain(
     exact: bool | None = None,
     seed: int = 0,
 ) -> Estimate:
-    """‖S‖_F² / n, by Hutchinson's probes E‖Sz‖² = ‖S‖_F² on large graphs."""
+    """Compute the noise gain ‖S‖_F² / n, on large graphs by Hutchinson's probes, E‖Sz‖² = ‖S‖_F².
+
+    Args:
+        operator: T, shape (n, n).
+        lam: Strength λ >= 0 of the smoothing.
+        num_steps: Number of steps K of the series.
+        num_probes: Number of probes >= 2, 64 by default.
+        exact: Compute exactly or not; by default exactly up to 4096 nodes.
+        seed: Seed of the probes, 0 by default.
+
+    Returns:
+        The noise gain; its error is one standard error.
+
+    Examples:
+        >>> import torch, gadc
+        >>> T = gadc.transition(torch.eye(4), torch.empty(2, 0, dtype=torch.int64), variant="plain")
+        >>> gadc.theory.noise_gain(T, lam=1.0, num_steps=0).value  # S = I / 2
+        0.25
+    """
     operator, n, theta = operator.detach(), operator.shape[0], neumann(lam, num_steps)
     if _is_exact(n, exact):
         return Estimate(float(_exact_row_squares(operator, theta).sum()) / n, 0.0, True)
@@ -87,11 +135,29 @@ def connectivity_factor(
     exact: bool | None = None,
     seed: int = 0,
 ) -> Estimate:
-    """The higher-order connectivity factor τ = max_i n Σ_j S_ij² / β².
+    """Compute the higher-order connectivity factor τ = max_i n Σ_j S_ij² / β².
 
-    On large graphs, probes rank the rows by their estimated norm; the `max_rows` largest are then computed
-    exactly, which gives a certain lower bound of τ, and the error is how far a row left out could exceed it
-    at two standard errors.
+    On large graphs, probes rank the rows by their estimated norm, and the `max_rows` largest are computed
+    exactly. Their maximum is a certain lower bound of τ; the error says by how much another row could exceed
+    it at two standard errors.
+
+    Args:
+        operator: T, shape (n, n).
+        lam: Strength λ >= 0 of the smoothing.
+        num_steps: Number of steps K of the series.
+        num_probes: Number of probes >= 2, 64 by default.
+        max_rows: Number of rows that are computed exactly on large graphs, 256 by default.
+        exact: Compute exactly or not; by default exactly up to 4096 nodes.
+        seed: Seed of the probes, 0 by default.
+
+    Returns:
+        τ, in [1, n] for the plain transition with norm="rw".
+
+    Examples:
+        >>> import torch, gadc
+        >>> T = gadc.transition(torch.eye(4), torch.empty(2, 0, dtype=torch.int64), variant="plain")
+        >>> round(gadc.theory.connectivity_factor(T, lam=32.0, num_steps=32).value, 4)  # isolated nodes
+        4.0
     """
     operator, n, theta = operator.detach(), operator.shape[0], neumann(lam, num_steps)
     scale = n / total_weight(lam, num_steps) ** 2
@@ -117,11 +183,27 @@ def entrywise_noise_bound(
     num_features: int,
     failure: float | None = None,
 ) -> float:
-    """Bound of max_ij (SΥ)_ij² for sub-Gaussian noise Υ of parameter σ, with probability >= 1 - failure.
+    """Bound max_ij (SΥ)_ij² for sub-Gaussian noise Υ with parameter σ, with probability >= 1 - failure.
 
-    2τβ²σ² log(2nd / failure) / n: Hoeffding's inequality for each entry and one union bound over all of them.
-    This is what the proof of Theorem 1 gives; `failure` is 1/d as in the paper unless given. ‖SΥ‖_F² is at
-    most n·d times as much.
+    The bound is 2τβ²σ² log(2nd / failure) / n: Hoeffding's inequality for each entry and a union bound over
+    all entries. The proof of Theorem 1 gives this bound; ‖SΥ‖_F² is at most n·d times as large.
+
+    Args:
+        tau: Connectivity factor τ, see `connectivity_factor`.
+        lam: Strength λ >= 0 of the smoothing.
+        num_steps: Number of steps K of the series.
+        sigma: Parameter σ >= 0 of the noise.
+        num_nodes: Number of nodes n.
+        num_features: Number of features d.
+        failure: Probability in (0, 1] that the bound may fail with; by default 1/d, as in the paper.
+
+    Examples:
+        >>> from gadc.theory import entrywise_noise_bound
+        >>> bound = entrywise_noise_bound(
+        ...     1.0, lam=32.0, num_steps=16, sigma=1.0, num_nodes=100, num_features=10
+        ... )
+        >>> round(bound, 4)
+        0.0329
     """
     n = check_count("entrywise_noise_bound", num_nodes, "num_nodes", low=1)
     d = check_count("entrywise_noise_bound", num_features, "num_features", low=1)
@@ -134,7 +216,19 @@ def entrywise_noise_bound(
 
 
 def expected_noise_energy(gain: float, *, sigma: float, num_nodes: int, num_features: int) -> float:
-    """E‖SΥ‖_F² = σ² d ‖S‖_F², exact for uncorrelated noise of variance σ²; `gain` is `noise_gain`."""
+    """Compute E‖SΥ‖_F² = σ² d ‖S‖_F², which is exact for uncorrelated noise Υ of variance σ².
+
+    Args:
+        gain: Noise gain ‖S‖_F² / n, see `noise_gain`.
+        sigma: Standard deviation σ >= 0 of the noise.
+        num_nodes: Number of nodes n.
+        num_features: Number of features d.
+
+    Examples:
+        >>> from gadc.theory import expected_noise_energy
+        >>> expected_noise_energy(0.25, sigma=2.0, num_nodes=10, num_features=3)
+        30.0
+    """
     sigma = check_number("expected_noise_energy", sigma, "sigma")
     return float(gain) * sigma**2 * num_nodes * num_features
 
@@ -142,21 +236,30 @@ def expected_noise_energy(gain: float, *, sigma: float, num_nodes: int, num_feat
 def printed_frobenius_bound(
     tau: float, *, lam: float, num_steps: int, sigma: float, num_nodes: int, num_features: int
 ) -> float:
-    """The right-hand side of Theorem 1 as printed, 2τβ²σ² (4 log n + log 2d) / n: not a bound of ‖SΥ‖_F².
+    """Compute the right-hand side of Theorem 1 as printed, which is not a bound of ‖SΥ‖_F².
 
-    Every τ_i >= 1 gives ‖S‖_F² >= β², so E‖SΥ‖_F² >= σ² d β², which is far above this formula for large n.
-    The slip is the last union bound of the proof: ‖M‖_F² >= t does not force an entry above √t. Use
-    `entrywise_noise_bound` instead.
+    The formula is 2τβ²σ² (4 log n + log 2d) / n. Every τ_i >= 1 gives ‖S‖_F² >= β², so E‖SΥ‖_F² >= σ² d β²,
+    which is far above it for large n. The slip is the last union bound of the proof: ‖M‖_F² >= t does not
+    force an entry above √t. Use `entrywise_noise_bound` instead.
+
+    Args:
+        tau: Connectivity factor τ, see `connectivity_factor`.
+        lam: Strength λ >= 0 of the smoothing.
+        num_steps: Number of steps K of the series.
+        sigma: Parameter σ of the noise.
+        num_nodes: Number of nodes n.
+        num_features: Number of features d.
+
+    Examples:
+        >>> from gadc.theory import printed_frobenius_bound
+        >>> bound = printed_frobenius_bound(
+        ...     1.0, lam=32.0, num_steps=16, sigma=1.0, num_nodes=100, num_features=10
+        ... )
+        >>> round(bound, 4)
+        0.0711
     """
-    beta = total_weight(lam, num_steps)
-    return (
-        2
-        * float(tau)
-        * beta**2
-        * sigma**2
-        * (4 * math.log(num_nodes) + math.log(2 * num_features))
-        / num_nodes
-    )
+    beta, logarithm = total_weight(lam, num_steps), 4 * math.log(num_nodes) + math.log(2 * num_features)
+    return 2 * float(tau) * beta**2 * sigma**2 * logarithm / num_nodes
 
 
 def _is_exact(num_nodes: int, exact: bool | None) -> bool:
@@ -164,7 +267,7 @@ def _is_exact(num_nodes: int, exact: bool | None) -> bool:
 
 
 def _exact_row_squares(operator: LinearOperator, theta: list[float], rows: Tensor | None = None) -> Tensor:
-    """Σ_j S_ij² for the given rows: rows of S are columns of Sᵀ, so unit vectors go through Tᵀ."""
+    """Compute Σ_j S_ij² for the given rows: rows of S are columns of Sᵀ, so unit vectors go through Tᵀ."""
     n, transposed = operator.shape[0], operator.T
     rows = torch.arange(n, device=operator.device) if rows is None else rows
     squares = []
@@ -176,7 +279,7 @@ def _exact_row_squares(operator: LinearOperator, theta: list[float], rows: Tenso
 
 
 def _probe(operator: LinearOperator, theta: list[float], num_probes: int, seed: int) -> Tensor:
-    """S Z for random signs Z, one column a probe: E (SZ)_i² = Σ_j S_ij²."""
+    """Compute S Z for random signs Z, one column per probe: E (SZ)_i² = Σ_j S_ij²."""
     check_count("theory", num_probes, "num_probes", low=2)
     generator = torch.Generator().manual_seed(seed)
     signs = torch.randint(0, 2, (operator.shape[1], num_probes), generator=generator)
