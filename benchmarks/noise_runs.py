@@ -24,12 +24,11 @@ from torch.nn.functional import cross_entropy
 from torch_geometric.data import Data
 
 from gadc.diffusion import Plain, normalize_rows
-from gadc.experiments._run import prepare
-from gadc.experiments._spec import load_table
+from gadc.experiments import load_table, prepare
 from gadc.models import make_model
 from gadc.models._training.loop import accuracy
 
-CELLS = ("cora-0.1", "cora-0.5", "citeseer-0.4", "pubmed-0.05")
+COLUMNS = ("cora-0.1", "cora-0.5", "citeseer-0.4", "pubmed-0.05")
 
 
 def plain_way(data: Data, *, lam: float, num_steps: int, eps: float) -> float:
@@ -73,10 +72,9 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     table = load_table("gaussian")
-    row = table.row("gadc-ii")
     rows = []
-    for name in CELLS:
-        settings = row.settings_in(name)
+    for name in COLUMNS:
+        settings = table.cell("gadc-ii", name).settings
         ours, plain = [], []
         for run in range(options.runs):
             data = prepare(table, table.column(name), run)

@@ -8,8 +8,7 @@ from typer.testing import CliRunner
 
 from gadc.cli import _reproduction as reproduction
 from gadc.cli import app, main
-from gadc.experiments._results import read_results
-from gadc.experiments._spec import load_table, table_names
+from gadc.experiments import Store, load_table, table_names
 from tests.helpers.tiny import BROKEN, tiny_table
 
 KEYS = ["table", "row", "column", "runs", "mean", "std", "paper_mean", "paper_std"]
@@ -80,18 +79,17 @@ def test_json_has_the_fixed_keys_and_nothing_else(tables):
 
 def test_results_go_to_the_folder_and_are_not_done_again(tables):
     first = _figures("tiny", "--out", "here")
-    [file] = Path("here").iterdir()
-    content = file.read_bytes()
-    assert file.name == "tiny.jsonl"
+    content = {path.name: path.read_bytes() for path in Path("here").iterdir()}
+    assert set(content) == {"settings.jsonl", "tiny.csv", "versions.jsonl"}
     assert _figures("tiny", "--out", "here") == first
-    assert file.read_bytes() == content
+    assert {path.name: path.read_bytes() for path in Path("here").iterdir()} == content
 
 
 def test_default_folder_and_all_tables(tables):
     tables["other"] = tiny_table(name="other", runs=1)
     done = _invoke("reproduce", "--columns", "clean", "--rows", "mlp", "--json")
     assert [entry["table"] for entry in json.loads(done.stdout)] == ["other", "tiny"]
-    assert sorted(path.name for path in Path("results").iterdir()) == ["other.jsonl", "tiny.jsonl"]
+    assert sorted(path.name for path in Path("results").glob("*.csv")) == ["other.csv", "tiny.csv"]
 
 
 def test_choice_of_rows_columns_and_runs(tables):
@@ -100,20 +98,20 @@ def test_choice_of_rows_columns_and_runs(tables):
         ("gadc", "noisy"): 2,
         ("mlp", "noisy"): 2,
     }
-    assert len(read_results(Path("results/tiny.jsonl"))) == 4
+    assert len(Store(Path("results")).read("tiny")) == 4
     [fewer] = _figures("tiny", "--rows", "mlp", "--columns", "noisy", "--runs", 1).values()
     assert (fewer["runs"], fewer["std"]) == (1, 0)  # the first run alone, though two are stored
 
 
 def test_fresh_puts_old_results_aside(tables):
     first = _figures("tiny", "--rows", "mlp", "--columns", "clean")
-    old = Path("results/tiny.jsonl").read_bytes()
+    old = Path("results/tiny.csv").read_bytes()
     done = _invoke("reproduce", "tiny", "--rows", "mlp", "--columns", "clean", "--fresh", "--json")
-    assert "tiny.old1.jsonl" in done.stderr.replace("\n", "")
-    assert Path("results/tiny.old1.jsonl").read_bytes() == old
+    assert "tiny.old1.csv" in done.stderr.replace("\n", "")
+    assert Path("results/tiny.old1.csv").read_bytes() == old
     [again] = json.loads(done.stdout)
     assert again == first["mlp", "clean"]
-    assert len(read_results(Path("results/tiny.jsonl"))) == 1
+    assert len(Store(Path("results")).read("tiny")) == 1
 
 
 def test_figures_for_a_reader(tables):
@@ -164,7 +162,7 @@ def test_a_request_without_sense_leaves_old_results_alone(tables, capsys):
     with pytest.raises(SystemExit):
         main(["reproduce", "tiny", "--fresh", "--rows", "gat"])
     assert "got 'gat'" in capsys.readouterr().err
-    assert [path.name for path in Path("results").iterdir()] == ["tiny.jsonl"]
+    assert [path.name for path in Path("results").glob("*.csv")] == ["tiny.csv"]
 
 
 def test_report_writes_three_files(tables):

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 import torch
 
+from gadc.experiments import Cell, Column, Row, load_table, prepare, run_once
 from gadc.experiments import _attacked as module
 from gadc.experiments import _run as run_module
 from gadc.experiments._attacked import attacked_settings, under_attack
-from gadc.experiments._results import fingerprint
-from gadc.experiments._run import prepare, run_once, settings_of
-from gadc.experiments._spec import Column, Row, load_table, parse_table
+from gadc.experiments._fingerprint import fingerprint
+from gadc.experiments._run import settings_of
+from gadc.experiments._tables import parse_table
 from gadc.models import GCNSVD, MODELS
 from gadc.robustness.attacks import PGD
 from tests.helpers.attack_graph import communities
@@ -55,55 +56,63 @@ def attacks(monkeypatch):
     return seen
 
 
+def _run(row, column, run=0):
+    return run_once(Cell(TABLE, row, column), run)
+
+
+def _attack(row, column, data, run=0):
+    return under_attack(Cell(TABLE, row, column), run, data)
+
+
 def _figures(result):
-    assert result["status"] == "ok", result
-    return {key: result[key] for key in ("val", "test", "epoch", "clean", "seed", "settings_hash")}
+    assert result.ok, result
+    return result.val, result.test, result.epoch, result.clean, result.settings_hash
 
 
-def test_each_kind_of_column_runs_and_can_be_repeated(monkeypatch):
-    first = [_figures(run_once(TABLE, ROW, column, 0)) for column in COLUMNS]
+def test_run_with_an_attack_of_each_kind_can_be_repeated(monkeypatch):
+    first = [_figures(_run(ROW, column)) for column in COLUMNS]
     monkeypatch.setattr(module, "_kept", {})
     torch.manual_seed(7)
-    again = [_figures(run_once(TABLE, ROW, column, 0)) for column in reversed(COLUMNS)]
+    again = [_figures(_run(ROW, column)) for column in reversed(COLUMNS)]
     assert first == again[::-1]
-    assert len({figures["settings_hash"] for figures in first}) == 4
-    assert len({figures["clean"] for figures in first}) == 1  # one trained model
+    assert len({hashed for *_, hashed in first}) == 4
+    assert len({clean for *_, clean, _ in first}) == 1  # one trained model
 
 
 def test_evasion_and_poisoning_share_their_flips(attacks):
     for column in COLUMNS:
-        run_once(TABLE, ROW, column, 0)
+        _run(ROW, column)
     assert len(attacks) == 2
-    run_once(TABLE, ROW, COLUMNS[0], 1)  # another run has other weights, so other flips
+    _run(ROW, COLUMNS[0], 1)  # another run has other weights, so other flips
     assert len(attacks) == 3
 
 
 def test_rows_share_the_flips_of_the_surrogate(attacks):
     for row in (ROW, replace(ROW, name="other", settings={**IV, "self_loops": 2.0})):
-        run_once(TABLE, row, _column(through=SURROGATE), 0)
+        _run(row, _column(through=SURROGATE))
     assert len(attacks) == 1
 
 
 def test_evasion_keeps_the_weights_and_poisoning_trains_again(attacks):
     data = prepare(TABLE, COLUMNS[0], 0)
-    evasion = under_attack("t", ROW, _column("evasion"), 0, data, 5)
-    poisoning = under_attack("t", ROW, _column("poisoning"), 0, data, 5)
+    evasion = _attack(ROW, _column("evasion"), data)
+    poisoning = _attack(ROW, _column("poisoning"), data)
     [(scores, flips, settings)] = attacks
     changed = flips.apply(data)
     assert settings["budget"] == 6
     assert torch.equal(settings["nodes"], data.test_mask.nonzero().flatten())
     expected = scores(changed.x, changed.edge_index, changed.edge_weight)
     torch.testing.assert_close(evasion.logits, expected.detach())
-    again = MODELS["gadc"](**IV).fit(changed, seed=5)
+    again = MODELS["gadc"](**IV).fit(changed, seed=Cell(TABLE, ROW, _column("poisoning")).seed(0))
     torch.testing.assert_close(poisoning.logits, again.logits)
     assert torch.equal(evasion.before, poisoning.before)
     assert not torch.equal(evasion.before, evasion.logits)
 
 
-def test_the_attack_climbs_the_defence_or_the_surrogate(attacks):
+def test_attack_goes_through_the_defence_or_the_surrogate(attacks):
     data = prepare(TABLE, COLUMNS[0], 0)
-    own = under_attack("t", ROW, _column(), 0, data, 0).fitted
-    under_attack("t", ROW, _column(through=SURROGATE), 0, data, 0)
+    own = _attack(ROW, _column(), data).fitted
+    _attack(ROW, _column(through=SURROGATE), data)
     defence, surrogate = (scores(data.x, data.edge_index, None) for scores, _, _ in attacks)
     torch.testing.assert_close(defence, own.logits)
     assert not torch.allclose(surrogate, own.logits)
@@ -113,14 +122,14 @@ def test_own_weights_under_other_settings_replace_the_surrogate(attacks):
     """The published attack on IV: the trained weights over the plain graph."""
     data = prepare(TABLE, COLUMNS[0], 0)
     row = replace(ROW, attacked={"transfer": {"power": 0.0}})
-    fitted = under_attack("t", row, _column(through=SURROGATE), 0, data, 0).fitted
+    fitted = _attack(row, _column(through=SURROGATE), data).fitted
     [(scores, _, _)] = attacks
     dense = torch.zeros(60, 60).index_put(tuple(data.edge_index), torch.tensor(1.0)) + torch.eye(60)
     expected = fitted.module(dense @ dense @ data.x)
     torch.testing.assert_close(scores(data.x, data.edge_index, None), expected)
 
 
-def test_a_defence_without_slope_is_attacked_through_its_relaxation(monkeypatch):
+def test_defence_without_gradient_is_attacked_through_its_relaxation(monkeypatch):
     made = []
 
     class Spy(GCNSVD):
@@ -132,19 +141,19 @@ def test_a_defence_without_slope_is_attacked_through_its_relaxation(monkeypatch)
     attacked = {"defence": {"relaxed": True}}
     settings = {"hidden": 4, "epochs": 3, "rank": 5}
     row = Row(name="s", label="", model="spy", settings=settings, attacked=attacked)
-    assert run_once(TABLE, row, _column(num_steps=2), 0)["status"] == "ok"
+    assert _run(row, _column(num_steps=2)).ok
     assert [(one.relaxed, one.epochs) for one in made] == [(False, 3), (True, 1)]
 
 
-def test_a_row_can_have_its_own_attack(attacks):
+def test_row_can_have_its_own_attack(attacks):
     row = replace(ROW, attacked={"defence": {"attack": {"name": "random"}}})
     attack = {"name": "pgd", "budget": 6, "when": "evasion", "through": "defence"}
     column = Column(name="c", data=COLUMNS[0].data, attack=attack)
-    assert run_once(TABLE, row, column, 0)["status"] == "ok"
+    assert _run(row, column).ok
     assert attacks == []
 
 
-def test_the_settings_hold_the_attack():
+def test_settings_hold_the_attack():
     base = _column()
     columns = [
         base,
@@ -155,24 +164,24 @@ def test_the_settings_hold_the_attack():
     ]
     pairs = [(ROW, column) for column in columns]
     pairs.append((replace(ROW, attacked={"defence": {"power": 0.0}}), base))
-    assert len({fingerprint(settings_of(*pair)) for pair in pairs}) == len(pairs)
+    assert len({fingerprint(settings_of(Cell(TABLE, *pair))) for pair in pairs}) == len(pairs)
     elsewhere = replace(ROW, attacked={"transfer": {"power": 0.0}})
-    assert settings_of(elsewhere, base) == settings_of(ROW, base)
-    assert "attack" not in settings_of(ROW, replace(base, attack={}))
+    assert settings_of(Cell(TABLE, elsewhere, base)) == settings_of(Cell(TABLE, ROW, base))
+    assert "attack" not in settings_of(Cell(TABLE, ROW, replace(base, attack={})))
 
 
-def test_a_column_must_say_when():
-    result = run_once(TABLE, ROW, _column("later"), 0)
-    assert result["error"].startswith("ValueError: column 'later-adaptive': attack.when must be one of")
+def test_column_must_say_when_the_attack_comes():
+    result = _run(ROW, _column("later"))
+    assert result.error.startswith("ValueError: column 'later-adaptive': attack.when must be one of")
 
 
-def test_few_things_are_kept(monkeypatch):
+def test_once_keeps_a_limited_number_of_things(monkeypatch):
     monkeypatch.setattr(module, "KEPT", 2)
     assert [module._once([number], lambda number=number: number) for number in (1, 2, 3, 3)] == [1, 2, 3, 3]
     assert sorted(module._kept.values()) == [2, 3]
 
 
-def test_a_changed_graph_is_not_served_old_flips():
+def test_checksum_changes_with_the_graph():
     graph = communities()
     other = graph.clone()
     other.edge_index = other.edge_index[:, :-2]
@@ -180,16 +189,15 @@ def test_a_changed_graph_is_not_served_old_flips():
     assert module._checksum(graph) == module._checksum(graph.clone())
 
 
-def test_the_table_gives_every_run_its_split():
+def test_adaptive_table_changes_only_known_settings_under_attack():
     table = load_table("adaptive")
     assert table.runs == 5
-    for row in table.rows:
-        for column in table.columns:
-            assert set(attacked_settings(row, column)) <= {"relaxed", "power", "attack"}
+    for cell in table.cells():
+        assert set(attacked_settings(cell)) <= {"relaxed", "power", "attack"}
 
 
 @pytest.mark.data
-def test_run_r_has_split_r():
+def test_run_r_of_the_adaptive_table_has_split_r():
     table = load_table("adaptive")
     masks = [prepare(table, table.column("cora-evasion-transfer"), run).test_mask for run in range(5)]
     assert len({tuple(mask.tolist()) for mask in masks}) == 5

@@ -7,10 +7,9 @@ import torch
 from torch import nn
 
 from gadc._base import persistence
-from gadc.experiments import _checkpoints
+from gadc.experiments import _checkpoints, run_once
 from gadc.experiments import _run as run_module
 from gadc.experiments._checkpoints import Checkpoints
-from gadc.experiments._run import run_once
 from gadc.models import make_model
 from gadc.models._training.heads import MLP
 from gadc.models._training.loop import Training, train
@@ -202,16 +201,14 @@ def test_models_that_train_several_times_resume_to_the_same_result(path, after):
 def test_run_of_a_table_resumes_after_a_kill(tmp_path, monkeypatch):
     monkeypatch.setenv("GADC_CACHE", str(tmp_path))
     monkeypatch.setattr(run_module, "_last", None)
-    table = tiny_table()
-    row, column = table.row("mlp"), table.column("noisy")
-    expected = run_once(table, row, column, 0)
+    cell = tiny_table().cell("mlp", "noisy")
+    expected = run_once(cell, 0)
     with monkeypatch.context() as patched:
         patched.setattr(run_module, "Checkpoints", lambda path: Killing(path, after=1))
         with suppress(Kill):
-            run_once(table, row, column, 0)
+            run_once(cell, 0)
     [left] = (tmp_path / "runs").iterdir()
     assert persistence.read(left, _checkpoints.KIND)[0]["figures"]["epoch"] == 0
-    again = run_once(table, row, column, 0)
+    again = run_once(cell, 0)
     assert not left.exists()
-    figures = ("val", "test", "epoch")
-    assert [again[name] for name in figures] == [expected[name] for name in figures]
+    assert (again.val, again.test, again.epoch) == (expected.val, expected.test, expected.epoch)

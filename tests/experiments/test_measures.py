@@ -1,4 +1,4 @@
-"""Figures that are no accuracies, against the paper in dense float64."""
+"""Figures that are not accuracies, against the paper in dense float64."""
 
 import warnings
 
@@ -7,9 +7,8 @@ import torch
 from torch_geometric.data import Data
 
 from gadc.diffusion import NearZeroRowSumWarning
+from gadc.experiments import Cell, Column, Row, prepare, run_once
 from gadc.experiments._measures import MEASURES, connectivity, fit_seconds, own_equation_error, small_graph
-from gadc.experiments._run import prepare, run_once
-from gadc.experiments._spec import Column, Row
 from gadc.models import FeatureModel
 from tests.helpers import dense
 from tests.helpers.graphs import random_graph
@@ -26,7 +25,7 @@ def _right_side(F, *, lam, num_steps, eps):
 
 
 @pytest.mark.parametrize("eps", [0.0, 1.0, 3.0])
-def test_error_of_the_closed_form(eps):
+def test_own_equation_error_of_the_closed_form(eps):
     settings = {"lam": 1.5, "num_steps": 5, "eps": eps}
     F = _right_side(GRAPH.x, **settings)
     expected = float((F - _right_side(F, **settings)).norm())
@@ -35,7 +34,7 @@ def test_error_of_the_closed_form(eps):
     assert relative == pytest.approx(100 * expected / float(F.norm()), rel=1e-10)
 
 
-def test_error_of_a_random_solution():
+def test_own_equation_error_of_a_random_solution():
     settings = {"lam": 1.0, "num_steps": 16, "eps": 1.0}
     normal = torch.randn(12, 4, generator=torch.Generator().manual_seed(7), dtype=torch.float64)
     expected = float((1 + normal - _right_side(1 + normal, **settings)).norm())
@@ -44,7 +43,7 @@ def test_error_of_a_random_solution():
 
 
 @pytest.mark.parametrize("variant", ["plain", "I", "II", "III", "IV"])
-def test_connectivity(variant):
+def test_connectivity_agrees_with_the_dense_definition(variant):
     T = dense.transition(GRAPH.x, GRAPH.A, variant, eps=0.5, norm="rw")
     expected = dense.connectivity(dense.diffusion_matrix(T, 3.0, 6), 3.0, 6)
     found = connectivity(DATA, 0, variant=variant, eps=0.5, lam=3.0, num_steps=6)
@@ -62,7 +61,7 @@ def test_connectivity_of_the_illustrations(name, nodes, edges):
     assert connectivity(Data(), 0, graph=name) == pytest.approx(expected)
 
 
-def test_connectivity_is_that_of_the_theory_at_its_ends():
+def test_connectivity_has_the_limits_of_the_theory():
     assert connectivity(Data(), 0, graph="isolated") == pytest.approx(4)  # n for isolated nodes
     long = connectivity(Data(), 0, graph="complete", lam=1e4, num_steps=50)
     assert long == pytest.approx(1, abs=1e-2)  # 1 for even rows
@@ -77,13 +76,13 @@ def test_connectivity_of_normalised_features():
     assert connectivity(DATA, 0, variant="II", normalize="l1") == pytest.approx(expected)
 
 
-def test_seconds_of_a_fit_are_those_of_all_runs(monkeypatch):
+def test_fit_seconds_multiply_one_fit_by_the_runs(monkeypatch):
     clock = iter([10.0, 12.5])
     monkeypatch.setattr("gadc.experiments._measures.time.perf_counter", lambda: next(clock))
     assert fit_seconds(tiny_data(), 0, times=100, epochs=1) == 250.0
 
 
-def test_seconds_of_a_fit_of_another_model(monkeypatch):
+def test_fit_seconds_can_time_another_model(monkeypatch):
     made = []
 
     def make(name, **settings):
@@ -96,7 +95,7 @@ def test_seconds_of_a_fit_of_another_model(monkeypatch):
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_a_measure_is_run_like_a_model(name):
+def test_measure_is_run_like_a_model(name):
     settings = {
         "error-analysis": {"solution": "gadc"},
         "connectivity": {"graph": "star"},
@@ -104,15 +103,16 @@ def test_a_measure_is_run_like_a_model(name):
         "aggregation-seconds": {"variant": "III", "num_steps": 1},
     }[name]
     table, column = tiny_table(), Column(name="clean", data={"name": "digits", "split": "random"})
-    result = run_once(table, Row(name="m", label="M", measure=name, settings=settings), column, 0)
-    assert result["status"] == "ok"
-    assert result["settings"]["model"] == name
+    cell = Cell(table, Row(name="m", label="M", measure=name, settings=settings), column)
+    result = run_once(cell, 0)
+    assert result.ok
+    assert result.settings["model"] == name
     if not name.endswith("-seconds"):
         data = prepare(table, column, 0)
-        assert result["test"] == MEASURES[name](data, result["seed"], **settings)
+        assert result.test == MEASURES[name](data, cell.seed(0), **settings)
 
 
-def test_a_measure_keeps_quiet_about_the_published_normalisation(monkeypatch):
+def test_measure_does_not_warn_of_the_published_normalisation(monkeypatch):
     def warned(data, seed):
         warnings.warn("signed sums", NearZeroRowSumWarning, stacklevel=2)
         return 1.0
@@ -121,5 +121,5 @@ def test_a_measure_keeps_quiet_about_the_published_normalisation(monkeypatch):
     column = Column(name="clean", data={"name": "digits", "split": "random"})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        result = run_once(tiny_table(), Row(name="m", label="M", measure="warned"), column, 0)
-    assert result["test"] == 1.0
+        result = run_once(Cell(tiny_table(), Row(name="m", label="M", measure="warned"), column), 0)
+    assert result.test == 1.0

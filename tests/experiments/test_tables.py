@@ -9,8 +9,9 @@ import pytest
 
 from gadc import datasets
 from gadc.datasets.named._registry import record
+from gadc.experiments import Cell, Column, Table, load_table, table_names
 from gadc.experiments._measures import MEASURES
-from gadc.experiments._spec import Column, Row, Table, home_cell, load_table, parse_table, table_names
+from gadc.experiments._tables import home_of, parse_table
 from gadc.models import MODELS, make_model
 from gadc.transforms import make_noise
 
@@ -58,21 +59,20 @@ TABLES = [load_table(name) for name in table_names()]
 COLUMNS = [
     pytest.param(column, id=f"{table.name}/{column.name}") for table in TABLES for column in table.columns
 ]
-RUNS = [
-    pytest.param(row, column.name, id=f"{table.name}/{row.name}/{column.name}")
+CELLS = [
+    pytest.param(cell, id=f"{table.name}/{cell.row.name}/{cell.column.name}")
     for table in TABLES
-    for row in table.rows
-    for column in table.columns
-    if row.runs_in(column.name) and column.name not in row.same_as
+    for cell in table.cells()
+    if cell.column.name not in cell.row.same_as
 ]
 
 
-def test_every_table_of_the_paper_is_there() -> None:
+def test_tables_of_the_paper_are_all_there() -> None:
     assert set(NAMES) <= set(table_names())
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_names_are_the_fixed_ones(name: str) -> None:
+def test_names_of_rows_and_columns_are_fixed(name: str) -> None:
     table = load_table(name)
     rows, columns = NAMES[name]
     assert {row.name for row in table.rows if not row.companion} == rows
@@ -97,10 +97,10 @@ def test_notes_are_whole_sentences(table: Table) -> None:
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_cells_that_are_the_same_as_another_tables_are_found_there(table: Table) -> None:
+def test_cells_with_runs_in_another_table_are_found_there(table: Table) -> None:
     for row in table.rows:
         for name in row.same_as:
-            home = home_cell(table, row, table.column(name))
+            home = home_of(table.cell(row.name, name))
             assert home.table.name != table.name
             assert home.column.name == name
             assert home.row.runs_in(name), row.name
@@ -119,7 +119,7 @@ def test_companions_have_a_model_and_no_published_figure(table: Table) -> None:
 
 
 @pytest.mark.parametrize("column", COLUMNS)
-def test_data_of_a_column_can_be_asked_for(column: Column) -> None:
+def test_data_of_a_column_is_known_to_the_loader(column: Column) -> None:
     if not column.data:
         pytest.skip("a small graph that its measure makes")
     if "generator" in column.data:
@@ -140,9 +140,9 @@ def test_corruption_of_a_column_can_be_built(column: Column) -> None:
         assert callable(make_noise(**step, seed=0))
 
 
-@pytest.mark.parametrize(("row", "column"), RUNS)
-def test_settings_are_those_of_the_model(row: Row, column: str) -> None:
-    settings = row.settings_in(column)
+@pytest.mark.parametrize("cell", CELLS)
+def test_settings_of_a_cell_are_settings_of_its_model(cell: Cell) -> None:
+    row, settings = cell.row, cell.settings
     if row.measure is not None:
         inspect.signature(MEASURES[row.measure]).bind(None, 0, **settings)
         if row.measure == "fit-seconds":
@@ -174,7 +174,7 @@ def test_published_figures_agree_with_a_second_transcription() -> None:
     assert first == second
 
 
-def test_the_bar_of_the_best_table_is_the_best_published_figure() -> None:
+def test_best_table_compares_with_the_best_published_figure() -> None:
     best = load_table("best")
     assert best.ahead
     bar = {column: figure for row in best.rows for column, figure in row.published.items()}
@@ -185,6 +185,6 @@ def test_the_bar_of_the_best_table_is_the_best_published_figure() -> None:
         assert figure == max(rivals, key=lambda rival: rival[0])
 
 
-def test_an_unknown_key_is_refused() -> None:
+def test_parse_table_refuses_an_unknown_key() -> None:
     with pytest.raises(TypeError, match="modell"):
         parse_table("t", {"title": "", "source": "", "runs": 1, "columns": [], "rows": [{"modell": "gadc"}]})

@@ -1,7 +1,6 @@
 """A small table with one entry of every kind, and figures whose text can be worked out by hand."""
 
-from gadc.experiments._spec import Column, Row, Table
-from gadc.experiments._summary import Summary
+from gadc.experiments import Column, Row, Summary, Table
 
 LEVELS = (0.1, 0.5, 100.0)
 

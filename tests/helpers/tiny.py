@@ -3,7 +3,8 @@
 import torch
 from torch_geometric.data import Data
 
-from gadc.experiments._spec import Table, parse_table
+from gadc.experiments import Table
+from gadc.experiments._tables import parse_table
 from tests.helpers.graphs import random_graph
 
 

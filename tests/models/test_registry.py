@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError, fields
 import pytest
 import torch
 
-from gadc.experiments._spec import load_table, table_names
+from gadc.experiments import load_table, table_names
 from gadc.models import MODELS, Fitted, Model, make_model
 from tests.helpers.paths import ROOT
 from tests.helpers.tiny import tiny_data

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gadc.experiments._spec import Column, Row, Table
+from gadc.experiments import Column, Row, Table
 from gadc.report._grid import lay_out, tally
 from tests.helpers.report_samples import noise_summaries, noise_table, summary
 

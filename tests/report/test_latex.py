@@ -2,7 +2,7 @@
 
 import re
 
-from gadc.experiments._spec import Column, Row, Table
+from gadc.experiments import Column, Row, Table
 from gadc.report._grid import LEGEND
 from gadc.report._latex import document, escape
 from gadc.report._section import Section

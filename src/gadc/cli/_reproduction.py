@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -21,10 +22,19 @@ from rich.progress import (
 from rich.table import Table as RichTable
 
 from gadc._base.files import write_text
-from gadc.experiments._results import Result, put_aside, results_file
-from gadc.experiments._runner import Task, current_results, execute, plan
-from gadc.experiments._spec import Table, load_table, table_names
-from gadc.experiments._summary import Summary, summarize
+from gadc.experiments import (
+    Result,
+    Store,
+    Summary,
+    Table,
+    Task,
+    current_results,
+    execute,
+    load_table,
+    plan,
+    summarize,
+    table_names,
+)
 from gadc.report import write_report
 from gadc.report._page import reproduction_page
 
@@ -42,35 +52,37 @@ def reproduce(
     out: Path,
     as_json: bool,
 ) -> bool:
-    """Do what is left of the tables and print ours beside theirs; says whether every run went well."""
+    """Do what is left of the tables and print our figures beside the paper's.
+
+    Returns:
+        Whether every run succeeded.
+    """
     chosen = [load_table(name) for name in names or table_names()]
-    rows_of = {table.name: _known(rows, [row.name for row in table.rows]) for table in chosen}
-    columns_of = {table.name: _known(columns, [column.name for column in table.columns]) for table in chosen}
     # A name that no table has is an error before anything is moved.
     _check_names("rows", rows, [row.name for table in chosen for row in table.rows])
     _check_names("columns", columns, [column.name for table in chosen for column in table.columns])
+    store = Store(out)
     if not resume:
         for table in chosen:
-            aside = put_aside(results_file(out, table.name))
+            aside = store.put_aside(table.name)
             if aside is not None:
                 _stderr.print(f"Earlier results of {table.name} are now in {aside}.")
     tasks = [
         task
         for table in chosen
-        if rows_of[table.name] != [] and columns_of[table.name] != []
         for task in plan(
             table,
-            current_results(table, out),
-            rows=rows_of[table.name],
-            columns=columns_of[table.name],
+            current_results(table, store),
+            rows=_known(rows, [row.name for row in table.rows]),
+            columns=_known(columns, [column.name for column in table.columns]),
             runs=runs,
         )
     ]
-    failed = _work(tasks, out, jobs)
+    failed = _work(tasks, store, jobs)
     summaries = [
         summary
         for table in chosen
-        for summary in summarize(table, _selected(current_results(table, out), runs))
+        for summary in summarize(table, _selected(current_results(table, store), runs))
         if (not rows or summary.row in rows) and (not columns or summary.column in columns)
     ]
     _print(summaries, as_json)
@@ -82,7 +94,8 @@ def report(folder: Path, out: Path | None, docs: Path | None) -> None:
     if not folder.is_dir():
         raise ValueError(f"report: folder must be a folder of results, got {str(folder)!r}.")
     tables = [load_table(name) for name in table_names()]
-    summarized = [(table, summarize(table, current_results(table, folder))) for table in tables]
+    store = Store(folder)
+    summarized = [(table, summarize(table, current_results(table, store))) for table in tables]
     for path in write_report(summarized, out or folder / "report"):
         _stderr.print(f"Wrote {path}")
     if docs is not None:
@@ -90,9 +103,9 @@ def report(folder: Path, out: Path | None, docs: Path | None) -> None:
         _stderr.print(f"Wrote {docs}")
 
 
-def _work(tasks: list[Task], out: Path, jobs: int) -> int:
-    """Do the tasks under a progress bar; returns how many runs failed."""
-    total = sum(len(task.rows) for task in tasks)
+def _work(tasks: list[Task], store: Store, jobs: int) -> int:
+    """Do the tasks under a progress bar and return how many runs failed."""
+    total = sum(len(task.cells) for task in tasks)
     if not total:
         return 0
     columns = (
@@ -105,18 +118,14 @@ def _work(tasks: list[Task], out: Path, jobs: int) -> int:
     failed = 0
     with Progress(*columns, console=_stderr) as progress:
         bar = progress.add_task("starting", total=total)
-        for result in execute(tasks, out, jobs=jobs):
-            failed += result["status"] != "ok"
-            progress.update(bar, advance=1, description=_describe(result))
-            if result["status"] != "ok":
-                place = f"{result['table']} {result['row']} {result['column']} run {result['run']}"
-                progress.console.print(f"[red]failed[/red] {place}: {result['error']}", highlight=False)
+        for result in execute(tasks, store, jobs=jobs):
+            outcome = "failed" if result.test is None else f"{result.test:.2f}"
+            progress.update(bar, advance=1, description=f"{result.name}: {outcome}")
+            if not result.ok:
+                failed += 1
+                reason = escape(f"{result.name}: {result.error}")
+                progress.console.print(f"[red]failed[/red] {reason}", highlight=False)
     return failed
-
-
-def _describe(result: Result) -> str:
-    value = f"{result['test']:.2f}" if result["status"] == "ok" else "failed"
-    return f"{result['table']} {result['row']} {result['column']} #{result['run']}: {value}"
 
 
 def _print(summaries: list[Summary], as_json: bool) -> None:
@@ -174,7 +183,7 @@ def _listing(table: Table) -> dict[str, Any]:
 
 
 def _known(wanted: list[str] | None, names: list[str]) -> list[str] | None:
-    """Those of the wanted names that are there; None for all."""
+    """Keep the wanted names that the table has; None stands for all."""
     return None if wanted is None else [name for name in wanted if name in names]
 
 
@@ -186,5 +195,5 @@ def _check_names(what: str, wanted: list[str] | None, names: list[str]) -> None:
 
 
 def _selected(results: Iterable[Result], runs: int | None) -> list[Result]:
-    """Only the first `runs` of them, where that many were asked for."""
-    return [result for result in results if runs is None or result["run"] < runs]
+    """Keep the first `runs` runs of each cell; all of them if no number was given."""
+    return [result for result in results if runs is None or result.run < runs]

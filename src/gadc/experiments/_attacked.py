@@ -1,6 +1,6 @@
 """Runs under an attack: flips found through the trained defence or a surrogate, then evasion or poisoning.
 
-    evasion      the weights trained on the clean graph are tested on the attacked one
+    evasion      the weights trained on the clean graph are tested on the attacked graph
     poisoning    the model is trained again, on the attacked graph
 
 Both kinds of a row and split share one trained model and its flips; a process finds them once.
@@ -18,14 +18,14 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice
-from gadc.experiments._results import derive_seed, fingerprint
-from gadc.experiments._spec import Column, Row
+from gadc.experiments._fingerprint import derive_seed, fingerprint
+from gadc.experiments._spec import Cell
 from gadc.models import Fitted, Model, make_model
 from gadc.models._training.callbacks import Callback
 from gadc.robustness.attacks import Flips, Scores, make_attack
 
 DEFENCE = "defence"
-KEPT = 64  # models and flips a process keeps: both are small
+KEPT = 64  # models and flips that a process keeps: both are small
 
 Kept = TypeVar("Kept")
 _kept: dict[str, Any] = {}
@@ -33,12 +33,12 @@ _kept: dict[str, Any] = {}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a model says of the attacked graph.
+    """The predictions of a model on the attacked graph.
 
     Attributes:
         fitted: The model that is tested.
         logits: Its scores of all nodes of the attacked graph.
-        before: Those that the model trained on the clean graph has there.
+        before: Scores of the model trained on the clean graph, on the clean graph.
     """
 
     fitted: Fitted
@@ -46,65 +46,68 @@ class Outcome:
     before: Tensor
 
 
-def under_attack(
-    table: str,
-    row: Row,
-    column: Column,
-    run: int,
-    data: Data,
-    seed: int,
-    *,
-    callbacks: Sequence[Callback] = (),
-) -> Outcome:
-    """Train, attack, and test as the column says.
+def under_attack(cell: Cell, run: int, data: Data, callbacks: Sequence[Callback] = ()) -> Outcome:
+    """Train, attack and test the row of a cell as its column says.
 
     Args:
-        table: Name of the table; like the next three it decides the seeds.
-        row: The defence.
-        column: A column with an attack: its `name`, `budget` and settings; `when` is "evasion" or
-            "poisoning"; `through` is "defence", or the `model` and settings of a surrogate.
+        cell: The row is the defence. The column has an attack with its `name`, `budget` and settings; `when`
+            is "evasion" or "poisoning"; `through` is "defence", or the `model` and settings of a surrogate.
         run: Number of the run.
         data: The clean graph.
-        seed: Of the training on the attacked graph.
-        callbacks: Called in each training, see `Model.fit`.
+        callbacks: Called in each training, see `Model.fit`; none by default.
     """
-    when = column.attack["when"]
-    check_choice(f"column {column.name!r}", when, "attack.when", ("evasion", "poisoning"))
-    attacked = attacked_settings(row, column)
-    attack = {**column.attack, **attacked.pop("attack", {})}
-    del attack["when"]
-    graph = _checksum(data)
-    settings = {"model": row.model, **row.settings_in(column.name)}
-    first = derive_seed(table, row.name, "clean", run)
-    clean = _once(
-        [settings, graph, first], lambda: _make(settings).fit(data, seed=first, callbacks=callbacks)
-    )
-
-    def own_flips() -> Flips:
-        scores = _scores({**settings, **attacked}, clean, data) if attacked else clean.scores
-        return _find(attack, scores, data, derive_seed(table, row.name, "attack", run))
-
-    def surrogate_flips() -> Flips:
-        seed = derive_seed(table, "surrogate", run)
-        scores = _make(attack["through"]).fit(data, seed=seed, callbacks=callbacks).scores
-        return _find(attack, scores, data, derive_seed(table, "attack", run))
-
-    if attack["through"] == DEFENCE or attacked:
-        flips = _once([settings, graph, first, attack, attacked], own_flips)
-    else:
-        flips = _once([table, graph, run, attack], surrogate_flips)
-    changed = flips.apply(data)
+    when = cell.column.attack["when"]
+    check_choice(f"column {cell.column.name!r}", when, "attack.when", ("evasion", "poisoning"))
+    settings = {"model": cell.row.model, **cell.settings}
+    seed = derive_seed(cell.table.name, cell.row.name, "clean", run)
+    key = [settings, _checksum(data), seed]
+    clean = _once(key, lambda: _make(settings).fit(data, seed=seed, callbacks=callbacks))
+    changed = _flips(cell, run, data, clean, key, callbacks).apply(data)
     if when == "poisoning":
-        fitted = _make(settings).fit(changed, seed=seed, callbacks=callbacks)
+        fitted = _make(settings).fit(changed, seed=cell.seed(run), callbacks=callbacks)
         return Outcome(fitted, fitted.logits, clean.logits)
     with torch.no_grad():
         logits = clean.scores(changed.x, changed.edge_index, changed.edge_weight)
     return Outcome(clean, logits, clean.logits)
 
 
-def attacked_settings(row: Row, column: Column) -> dict[str, Any]:
-    """What differs in the row's own model while it is attacked in that column."""
-    return dict(row.attacked.get(DEFENCE if column.attack["through"] == DEFENCE else "transfer", {}))
+def attacked_settings(cell: Cell) -> dict[str, Any]:
+    """Return what differs in the row's own model while it is attacked in this cell."""
+    kind = DEFENCE if cell.column.attack["through"] == DEFENCE else "transfer"
+    return dict(cell.row.attacked.get(kind, {}))
+
+
+def _flips(
+    cell: Cell, run: int, data: Data, clean: Fitted, key: Sequence[Any], callbacks: Sequence[Callback]
+) -> Flips:
+    """Find the flips through the defence or through the surrogate, once per process.
+
+    Args:
+        cell: The defence and the attack.
+        run: Number of the run.
+        data: The clean graph.
+        clean: The defence trained on it.
+        key: Settings of the defence, checksum of the graph and seed of the training.
+        callbacks: Called in the training of the surrogate.
+    """
+    table, row = cell.table.name, cell.row.name
+    settings, graph, _ = key
+    attacked = attacked_settings(cell)
+    attack = {**cell.column.attack, **attacked.pop("attack", {})}
+    del attack["when"]
+
+    def through_defence() -> Flips:
+        scores = _scores({**settings, **attacked}, clean, data) if attacked else clean.scores
+        return _find(attack, scores, data, derive_seed(table, row, "attack", run))
+
+    def through_surrogate() -> Flips:
+        seed = derive_seed(table, "surrogate", run)
+        surrogate = _make(attack["through"]).fit(data, seed=seed, callbacks=callbacks)
+        return _find(attack, surrogate.scores, data, derive_seed(table, "attack", run))
+
+    if attack["through"] == DEFENCE or attacked:
+        return _once([*key, attack, attacked], through_defence)
+    return _once([table, graph, run, attack], through_surrogate)
 
 
 def _make(settings: Mapping[str, Any]) -> Model:
@@ -112,7 +115,7 @@ def _make(settings: Mapping[str, Any]) -> Model:
 
 
 def _scores(settings: Mapping[str, Any], fitted: Fitted, data: Data) -> Scores:
-    """The scores that the trained weights have in a model with other settings."""
+    """Return the scores that the trained weights have in a model with other settings."""
     twin = _make({**settings, "epochs": 1}).fit(data)
     twin.module.load_state_dict(fitted.module.state_dict())
     return twin.scores
@@ -125,7 +128,7 @@ def _find(attack: Mapping[str, Any], scores: Scores, data: Data, seed: int) -> F
 
 
 def _once(key: Any, make: Callable[[], Kept]) -> Kept:
-    """What was made under that key; the oldest goes where there is too much."""
+    """Make something once per key and process; the oldest is dropped when too much is kept."""
     name = fingerprint(key)
     if name not in _kept:
         while len(_kept) >= KEPT:
@@ -135,7 +138,7 @@ def _once(key: Any, make: Callable[[], Kept]) -> Kept:
 
 
 def _checksum(data: Data) -> str:
-    """All that a run takes from the data."""
+    """Hash everything that a run takes from the data."""
     digest = hashlib.sha256()
     for name in ("x", "edge_index", "edge_weight", "y", "train_mask", "val_mask", "test_mask"):
         tensor = data.get(name)

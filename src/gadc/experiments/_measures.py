@@ -1,4 +1,4 @@
-"""Figures of the paper that are no accuracies: the error analysis, the connectivity factor, the cost."""
+"""Figures of the paper that are not accuracies: error analysis, connectivity factor, cost."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def own_equation_error(
     eps: float = 1.0,
     relative: bool = False,
 ) -> float:
-    """‖F - p(T(F)) X‖_F: how far a solution is from its own equation (Eq. 14).
+    """Measure ‖F - p(T(F)) X‖_F, the distance of a solution from its own equation (Eq. 14).
 
     Args:
         data: Raw features and edges.
-        seed: Of the random solution.
+        seed: Seed of the random solution.
         solution: "gadc" for the closed form, "random" for entries from N(1, 1).
-        lam: λ.
-        num_steps: K.
-        eps: ε.
-        relative: Divide by ‖F‖_F and give percent.
+        lam: Strength λ of the smoothing; 1 by default.
+        num_steps: Number K of diffusion steps; 16 by default.
+        eps: Radius ε of the adversary; 1 by default.
+        relative: Whether to divide by ‖F‖_F and give percent; not by default.
     """
     x = data.x.double()
     theta = neumann(lam, num_steps)
@@ -58,7 +58,18 @@ def connectivity(
     num_steps: int = 32,
     normalize: str = "none",
 ) -> float:
-    """τ of a graph's diffusion with norm="rw": of the data, or of a small graph by name."""
+    """Compute the connectivity factor τ of a diffusion with norm="rw".
+
+    Args:
+        data: Features and edges, used unless `graph` is given.
+        seed: Seed of the probing vectors.
+        graph: Name of a small graph, see `small_graph`.
+        variant: Variant of the transition; "plain" by default.
+        eps: Radius ε of the adversary; 1 by default.
+        lam: Strength λ of the smoothing; 32 by default.
+        num_steps: Number K of diffusion steps; 32 by default.
+        normalize: Normalisation of the feature rows; "none" by default.
+    """
     if graph is None:
         x, edge_index = normalize_rows(data.x, normalize), data.edge_index
     else:
@@ -69,9 +80,10 @@ def connectivity(
 
 
 def small_graph(name: str) -> tuple[Tensor, int]:
-    """The paper's illustrations: isolated nodes, star and complete graph on four nodes, a larger even one.
+    """Return the edges and the number of nodes of one of the paper's illustrations.
 
-    The last one is a picture that the paper's text does not describe; ours is the cube with its eight nodes.
+    Four isolated nodes, the star and the complete graph on four nodes, and the cube with its eight nodes. The
+    paper shows a larger even graph in place of the cube, which its text does not describe.
     """
     check_choice("small_graph", name, "name", tuple(_SMALL_GRAPHS))
     num_nodes, edges = _SMALL_GRAPHS[name]
@@ -88,7 +100,7 @@ _SMALL_GRAPHS: dict[str, tuple[int, list[tuple[int, int]]]] = {
 
 
 def fit_seconds(data: Data, seed: int, *, times: int, of: str = "gadc", **settings: Any) -> float:
-    """Seconds of one fit of the model `of`, aggregation included, times the runs that the paper timed."""
+    """Time one fit of the model `of`, aggregation included, times the number of runs that the paper timed."""
     model = make_model(of, **settings)
     start = time.perf_counter()
     model.fit(data, seed=seed)
@@ -96,7 +108,7 @@ def fit_seconds(data: Data, seed: int, *, times: int, of: str = "gadc", **settin
 
 
 def aggregation_seconds(data: Data, seed: int, **settings: Any) -> float:
-    """Seconds of one diffusion, the graph and Φ included."""
+    """Time one diffusion in seconds, including the normalisation of the graph and Φ."""
     start = time.perf_counter()
     diffuse(data.x, data.edge_index, check_convergence=False, **settings)
     return time.perf_counter() - start

@@ -1,4 +1,4 @@
-"""One run: load, corrupt, fit, attack, test. It depends on (table, row, column, run) alone."""
+"""One run of a cell: load, corrupt, fit, attack, test. It depends on (table, row, column, run) alone."""
 
 from __future__ import annotations
 
@@ -24,70 +24,70 @@ from gadc.datasets import GENERATORS, load
 from gadc.diffusion import NearZeroRowSumWarning
 from gadc.experiments._attacked import attacked_settings, under_attack
 from gadc.experiments._checkpoints import Checkpoints
+from gadc.experiments._fingerprint import derive_seed, fingerprint
 from gadc.experiments._measures import MEASURES
-from gadc.experiments._results import Result, derive_seed, fingerprint
-from gadc.experiments._spec import Column, Row, Table
+from gadc.experiments._result import Result
+from gadc.experiments._spec import Cell, Column, Table
 from gadc.models import make_model
 from gadc.models._training.callbacks import Callback
-from gadc.models._training.loop import accuracy
+from gadc.models._training.loop import Trained, accuracy
 from gadc.transforms import make_noise
 
 
-def settings_of(row: Row, column: Column) -> dict[str, Any]:
-    """Everything that decides the outcome besides the seed."""
+def settings_of(cell: Cell) -> dict[str, Any]:
+    """Collect everything that decides the outcome of a run besides its seed."""
     settings = {
-        "model": row.model or row.measure,
-        "settings": row.settings_in(column.name),
-        "data": column.data,
-        "corruption": column.corruption,
+        "model": cell.row.model or cell.row.measure,
+        "settings": cell.settings,
+        "data": cell.column.data,
+        "corruption": cell.column.corruption,
     }
-    if column.attack:
-        settings |= {"attack": column.attack, "attacked": attacked_settings(row, column)}
+    if cell.column.attack:
+        settings |= {"attack": cell.column.attack, "attacked": attacked_settings(cell)}
     return settings
 
 
-def run_once(table: Table, row: Row, column: Column, run: int) -> Result:
-    """Do one run and say how it went; an error is recorded, not raised."""
-    result = _identity(table, row, column, run)
+def run_once(cell: Cell, run: int) -> Result:
+    """Do one run and report its outcome; an error is recorded, not raised."""
     start = time.perf_counter()
-    checkpoints = Checkpoints(_checkpoint_file(result))
+    checkpoints = Checkpoints(_checkpoint_file(cell, run))
     try:
-        figures = _measure(table, row, column, run, result["seed"], callbacks=[checkpoints])
+        outcome = _figures(cell, run, [checkpoints])
         checkpoints.remove()
-        result |= {"status": "ok", **figures}
-    except Exception as error:  # whatever went wrong belongs to this run; the others go on
+    except Exception as error:  # it concerns this run only; the others carry on
         where = traceback.extract_tb(error.__traceback__)[-1]
-        message = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
-        result |= {"status": "failed", "error": message}
-    return result | {"seconds": round(time.perf_counter() - start, 3), "peak_mb": _peak_megabytes()}
+        outcome = {"error": f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"}
+    seconds = round(time.perf_counter() - start, 3)
+    return _result(cell, run, seconds=seconds, peak_mb=_peak_megabytes(), **outcome)
 
 
-def _checkpoint_file(identity: Result) -> Path:
-    """Where an interrupted run is taken up, with the same settings and versions."""
+def failed_run(cell: Cell, run: int, error: str) -> Result:
+    """Record a run whose process could not report anything."""
+    return _result(cell, run, error=error)
+
+
+def _result(cell: Cell, run: int, **outcome: Any) -> Result:
+    settings = settings_of(cell)
+    return Result(
+        table=cell.table.name,
+        row=cell.row.name,
+        column=cell.column.name,
+        run=run,
+        settings=settings,
+        settings_hash=fingerprint(settings),
+        versions=_versions(),
+        **outcome,
+    )
+
+
+def _checkpoint_file(cell: Cell, run: int) -> Path:
+    """Name the file from which an interrupted run resumes, under the same seed, settings and versions."""
+    identity = [cell.seed(run), settings_of(cell), _versions()]
     return cache_folder() / "runs" / f"{fingerprint(identity)}.safetensors"
 
 
-def failed_run(table: Table, row: Row, column: Column, run: int, error: str) -> Result:
-    """The record of a run that could not even report its own failure."""
-    return _identity(table, row, column, run) | {"status": "failed", "error": error, "seconds": 0.0}
-
-
-def _identity(table: Table, row: Row, column: Column, run: int) -> Result:
-    settings = settings_of(row, column)
-    return {
-        "table": table.name,
-        "row": row.name,
-        "column": column.name,
-        "run": run,
-        "seed": derive_seed(table.name, row.name, column.name, run),
-        "settings": settings,
-        "settings_hash": fingerprint(settings),
-        "versions": _versions(),
-    }
-
-
 def prepare(table: Table, column: Column, run: int) -> Data:
-    """The data of that column and run; the same for all rows, noise included."""
+    """Load and corrupt the data of a column and run; it is the same for all rows, noise included."""
     settings = dict(column.data)
     drawn = "generator" in settings or settings.get("split") == "random"
     if drawn and "seed" not in settings:
@@ -101,38 +101,30 @@ def prepare(table: Table, column: Column, run: int) -> Data:
     return data
 
 
-def _measure(
-    table: Table, row: Row, column: Column, run: int, seed: int, *, callbacks: Sequence[Callback]
-) -> dict[str, float | None]:
+def _figures(cell: Cell, run: int, callbacks: Sequence[Callback]) -> dict[str, Any]:
+    row, seed = cell.row, cell.seed(run)
     with warnings.catch_warnings():
         # The published normalisation divides by signed sums near zero; the tables say so.
         warnings.simplefilter("ignore", NearZeroRowSumWarning)
+        data = _shared_data(cell, run)
         if row.measure is not None:
-            data = prepare(table, column, run)
-            return {"test": MEASURES[row.measure](data, seed, **row.settings_in(column.name))}
-        return _model_figures(table, row, column, run, seed, callbacks)
+            return {"test": MEASURES[row.measure](data, seed, **cell.settings)}
+        if row.model is None:
+            raise ValueError(f"row {row.name!r} has no model: only its published figures are known.")
+        if not cell.column.attack:
+            fitted = make_model(row.model, **cell.settings).fit(data, seed=seed, callbacks=callbacks)
+            return _accuracies(fitted.trained, fitted.logits, data)
+        outcome = under_attack(cell, run, data, callbacks)
+        figures = _accuracies(outcome.fitted.trained, outcome.logits, data)
+        return figures | {"clean": _test_accuracy(outcome.before, data)}
 
 
-def _model_figures(
-    table: Table, row: Row, column: Column, run: int, seed: int, callbacks: Sequence[Callback]
-) -> dict[str, float | None]:
-    if row.model is None:
-        raise ValueError(f"row {row.name!r} has no model: only its published figures are known.")
-    data = _cached(table, column, run)
-    clean = {}
-    if column.attack:
-        outcome = under_attack(table.name, row, column, run, data, seed, callbacks=callbacks)
-        fitted, logits = outcome.fitted, outcome.logits
-        clean = {"clean": _test_accuracy(outcome.before, data)}
-    else:
-        model = make_model(row.model, **row.settings_in(column.name))
-        fitted = model.fit(data, seed=seed, callbacks=callbacks)
-        logits = fitted.logits
+def _accuracies(trained: Trained, logits: Tensor, data: Data) -> dict[str, Any]:
+    val = trained.val_accuracy
     return {
-        "val": None if math.isnan(fitted.trained.val_accuracy) else round(fitted.trained.val_accuracy, 4),
+        "val": None if math.isnan(val) else round(val, 4),
         "test": _test_accuracy(logits, data),
-        "epoch": fitted.trained.epoch,
-        **clean,
+        "epoch": trained.epoch,
     }
 
 
@@ -143,13 +135,13 @@ def _test_accuracy(logits: Tensor, data: Data) -> float:
 _last: tuple[tuple[str, Column, int], Data] | None = None
 
 
-def _cached(table: Table, column: Column, run: int) -> Data:
+def _shared_data(cell: Cell, run: int) -> Data:
     """Keep the data that the rows of one column and run share, since they are run one after another."""
     global _last  # one worker process, one thread
-    key = (table.name, column, run)
+    key = (cell.table.name, cell.column, run)
     if _last is None or _last[0] != key:
-        _last = None  # free the old one first
-        _last = (key, prepare(table, column, run))
+        _last = None  # free the old data first
+        _last = (key, prepare(cell.table, cell.column, run))
     return _last[1]
 
 
@@ -169,7 +161,7 @@ def _versions() -> dict[str, str]:
 
 
 def _peak_megabytes() -> int:
-    """Highest memory of this process so far; 0 on systems that do not tell."""
+    """Measure the highest memory of this process so far; 0 on systems that do not tell."""
     try:
         import resource
     except ImportError:

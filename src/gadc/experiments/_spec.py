@@ -1,22 +1,16 @@
 """A table of the paper: its columns (data and corruption), rows (models and settings) and figures.
 
-A cell is one row in one column.
-
 Each table is a TOML file in the folder `tables` beside this file. It holds the settings of every run and the
-figure that the paper printed for it, so that a result never stands alone.
+figures that the paper printed, so that a result never stands alone.
 """
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from typing import Any, TypeVar
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from gadc.experiments._fingerprint import derive_seed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,13 +18,13 @@ class Column:
     """One column of a table: a data set, and what is done to it.
 
     Args:
-        name: Such as "cora-0.1".
-        data: Keyword arguments of `gadc.datasets.load`, or the name of a generator of `gadc.datasets` under
-            `generator` and its arguments.
-        corruption: Corruptions in order, each with its `name` and settings; the seeds are derived.
+        name: Name of the column, such as "cora-0.1".
+        data: Keyword arguments of `gadc.datasets.load`; or, under `generator`, the name of a generator of
+            `gadc.datasets`, with its arguments.
+        corruption: Corruptions in order, each with its `name` and settings; their seeds are derived.
         attack: An attack on the trained model, see `gadc.experiments._attacked`; none if empty.
-        x: Where the column stands on the axis of a plot.
-        series: The curve it belongs to there.
+        x: Position of the column on the horizontal axis of a plot, if it has one.
+        series: Name of the curve to which the column belongs in the plot.
     """
 
     name: str
@@ -43,26 +37,25 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One line of a table: a model with its settings, and the published figures.
+    """One row of a table: a model with its settings, and the published figures.
 
     Args:
-        name: Such as "gadc-ii".
-        label: What the paper prints, such as "GADC (II)".
-        model: Name in `gadc.models`, or None for a baseline that is known by its published figures only.
-        measure: Name in `gadc.experiments._measures`, for figures that are no accuracies.
+        name: Name of the row, such as "gadc-ii".
+        label: Name that the paper prints, such as "GADC (II)".
+        model: Name in `gadc.models`; None for a baseline of which only the published figures are known.
+        measure: Name in `gadc.experiments._measures`, for figures that are not accuracies.
         companion: Whether the row is ours, not the paper's.
         settings: Settings of the model in all columns.
         cells: Settings that differ in a cell of the row, by the name of its column.
         attacked: Settings that differ while the trained model is attacked: under "defence" in columns whose
-            attack goes through the defence, under "transfer" in the others, where they replace the surrogate.
-            A `model` among them is another one that takes the same weights; under `attack` stand settings of
-            the attack.
-        only: Names of the columns the row is run in; all of them if empty.
-        same_as: Columns whose runs are those of another table, by name -> "table/row": they are made and kept
-            there, once.
-        runs: Number of runs, where it is not the table's.
-        tolerance: As the table's, for this row.
-        published: The paper's (mean, standard deviation) by column.
+            attack goes through the defence; under "transfer" in the others, where they replace the
+            surrogate. A `model` among them is another model that takes the same weights; `attack` holds
+            settings of the attack.
+        only: Names of the columns in which the row is run; all columns if empty.
+        same_as: Cells whose runs are made and stored in another table: name of the column -> "table/row".
+        runs: Number of runs, if it differs from the number of the table.
+        tolerance: Tolerance, if it differs from the tolerance of the table.
+        published: Published (mean, standard deviation) by the name of the column.
     """
 
     name: str
@@ -79,12 +72,8 @@ class Row:
     tolerance: float | None = None
     published: dict[str, tuple[float, float | None]] = field(default_factory=dict)
 
-    def settings_in(self, column: str) -> dict[str, Any]:
-        """The settings of the model in that column."""
-        return {**self.settings, **self.cells.get(column, {})}
-
     def runs_in(self, column: str) -> bool:
-        """Whether there is something to run in that column."""
+        """Tell whether there is something to run in that column."""
         if column in self.same_as:
             return True
         known = self.model is not None or self.measure is not None
@@ -96,16 +85,17 @@ class Table:
     """A table of the paper, or one of ours.
 
     Args:
-        name: The name of its file.
-        title: What it is about.
-        source: Where it stands in the paper.
-        runs: The paper's number of runs.
+        name: Name of the table and of its file.
+        title: Subject of the table.
+        source: Number of the table in the paper.
+        runs: Number of runs in the paper.
         columns: The columns.
-        rows: Its lines.
-        notes: What a reader should know of the protocol and of figures that differ.
-        unit: What the figures are.
-        tolerance: How far from the published mean is still a match, if its standard deviation is smaller.
-        ahead: Whether the aim is to reach or pass the published figures, not to match them.
+        rows: The rows.
+        notes: Remarks on the protocol and on figures that differ, for readers of reports.
+        unit: Unit of the figures.
+        tolerance: Distance from the published mean that still is a match, if the published standard
+            deviation is smaller.
+        ahead: Whether the target is to reach or pass the published figures, not to match them.
     """
 
     name: str
@@ -120,12 +110,32 @@ class Table:
     ahead: bool = False
 
     def column(self, name: str) -> Column:
-        """The column of that name."""
+        """Return the column of that name."""
         return _find(f"table {self.name!r}: column", self.columns, name)
 
     def row(self, name: str) -> Row:
-        """The row of that name."""
+        """Return the row of that name."""
         return _find(f"table {self.name!r}: row", self.rows, name)
+
+    def cell(self, row: str, column: str) -> Cell:
+        """Return the cell of that row and column."""
+        return Cell(self, self.row(row), self.column(column))
+
+    def cells(self, rows: Sequence[str] | None = None, columns: Sequence[str] | None = None) -> list[Cell]:
+        """List the cells that can be run, column by column.
+
+        Args:
+            rows: Names of the rows to list; all by default.
+            columns: Names of the columns to list; all by default.
+        """
+        chosen_rows = self.rows if rows is None else [self.row(name) for name in rows]
+        chosen_columns = self.columns if columns is None else [self.column(name) for name in columns]
+        return [
+            Cell(self, row, column)
+            for column in chosen_columns
+            for row in chosen_rows
+            if row.runs_in(column.name)
+        ]
 
 
 @dataclass(frozen=True)
@@ -136,63 +146,14 @@ class Cell:
     row: Row
     column: Column
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the row's model or measure in this cell."""
+        return {**self.row.settings, **self.row.cells.get(self.column.name, {})}
 
-def home_cell(table: Table, row: Row, column: Column) -> Cell:
-    """Find the cell whose runs count here: this one, or the cell of another table that it equals."""
-    if column.name not in row.same_as:
-        return Cell(table, row, column)
-    other, _, name = row.same_as[column.name].partition("/")
-    home = load_table(other)
-    return Cell(home, home.row(name), home.column(column.name))
-
-
-# As they come in the paper, then ours.
-_ORDER = (
-    "metattack",
-    "adaptive",
-    "gaussian",
-    "coauthor",
-    "products",
-    "ablation",
-    "flip",
-    "heterophily",
-    "error-analysis",
-    "connectivity",
-    "cost",
-    "best",
-)
-
-
-def table_names() -> list[str]:
-    """The tables there are, in the order of the paper."""
-    folder = resources.files(__package__) / "tables"
-    there = {item.name.removesuffix(".toml") for item in folder.iterdir() if item.name.endswith(".toml")}
-    return [name for name in _ORDER if name in there] + sorted(there.difference(_ORDER))
-
-
-def load_table(name: str) -> Table:
-    """Read the table of that name."""
-    if name not in table_names():
-        raise ValueError(f"load_table: name must be one of {', '.join(table_names())}, got {name!r}.")
-    text = (resources.files(__package__) / "tables" / f"{name}.toml").read_text(encoding="utf-8")
-    return parse_table(name, tomllib.loads(text))
-
-
-def parse_table(name: str, content: dict[str, Any]) -> Table:
-    """Turn the content of a TOML file into a table; an unknown key is an error."""
-    content = dict(content)
-    columns = tuple(Column(**column) for column in content.pop("columns"))
-    rows = tuple(_parse_row(row) for row in content.pop("rows"))
-    notes = tuple(content.pop("notes", ()))
-    return Table(name=name, columns=columns, rows=rows, notes=notes, **content)
-
-
-def _parse_row(row: dict[str, Any]) -> Row:
-    published = {
-        column: (float(figure[0]), float(figure[1]) if len(figure) > 1 else None)
-        for column, figure in row.get("published", {}).items()
-    }
-    return Row(**{**row, "published": published, "only": tuple(row.get("only", ()))})
+    def seed(self, run: int) -> int:
+        """Return the seed of a run of this cell."""
+        return derive_seed(self.table.name, self.row.name, self.column.name, run)
 
 
 _Named = TypeVar("_Named", Column, Row)

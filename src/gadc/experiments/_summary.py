@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, pstdev
-from typing import Any
 
+from gadc.experiments._result import Result
 from gadc.experiments._spec import Row, Table
 
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """What was measured in one cell, and what the paper printed there.
+    """The measured and the published figure of one cell.
 
     Attributes:
-        runs: Successful runs; `failed` ones are counted apart.
+        table: Name of the table.
+        row: Name of the row.
+        column: Name of the column.
+        runs: Number of successful runs.
+        mean: Mean over these runs; None without any.
         std: Population standard deviation (divisor `runs`), as in the paper's scripts.
+        paper_mean: Published mean.
+        paper_std: Published standard deviation.
+        paper_runs: Number of runs in the paper.
+        failed: Number of failed runs.
         seconds: Median time of a run.
+        tolerance: Distance from the published mean that still is a match.
+        ahead: Whether the target is to reach or pass the published figure, not to match it.
     """
 
     table: str
@@ -37,14 +47,15 @@ class Summary:
 
     @property
     def gap(self) -> float | None:
-        """Ours minus the paper's."""
+        """Our mean minus the paper's."""
         return None if self.mean is None or self.paper_mean is None else self.mean - self.paper_mean
 
     @property
     def gap_in_errors(self) -> float | None:
-        """The gap in standard errors of the difference; None where one side has no spread to judge by.
+        """The gap in standard errors of the difference.
 
-        Nor where the aim is to be ahead: the highest of many published figures is no sample of one model.
+        None if one side has no standard deviation, or if the target is to be ahead: the highest of many
+        published figures is not a sample of one model.
         """
         if self.ahead or self.gap is None or self.std is None or self.paper_std is None or self.runs < 2:
             return None
@@ -52,21 +63,26 @@ class Summary:
         return self.gap / error if error > 0 else None
 
     @property
-    def within_target(self) -> bool | None:
-        """Whether the mean is within max(1 published standard deviation, the tolerance) of the published.
+    def target(self) -> float:
+        """Distance from the published mean that still is a match: max(1 published std, the tolerance)."""
+        return max(self.paper_std or 0.0, self.tolerance)
 
-        Where the aim is to be ahead: whether it is no lower.
+    @property
+    def within_target(self) -> bool | None:
+        """Whether the mean is within the target; None unless both figures are known.
+
+        If the target is to be ahead: whether the mean is at least the published one.
         """
         if self.gap is None:
             return None
-        return self.gap >= 0 if self.ahead else abs(self.gap) <= max(self.paper_std or 0.0, self.tolerance)
+        return self.gap >= 0 if self.ahead else abs(self.gap) <= self.target
 
 
-def summarize(table: Table, results: Iterable[dict[str, Any]]) -> list[Summary]:
-    """One summary for every cell that was run or published, in the table's order."""
-    by_cell: dict[tuple[str, str], list[dict[str, Any]]] = {}
+def summarize(table: Table, results: Iterable[Result]) -> list[Summary]:
+    """Summarize every cell that was run or published, in the order of the table."""
+    by_cell: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        by_cell.setdefault((result["row"], result["column"]), []).append(result)
+        by_cell.setdefault((result.row, result.column), []).append(result)
     return [
         _summary(table, row, column.name, by_cell.get((row.name, column.name), []))
         for row in table.rows
@@ -75,22 +91,22 @@ def summarize(table: Table, results: Iterable[dict[str, Any]]) -> list[Summary]:
     ]
 
 
-def _summary(table: Table, row: Row, column: str, results: list[dict[str, Any]]) -> Summary:
+def _summary(table: Table, row: Row, column: str, results: Sequence[Result]) -> Summary:
     paper_mean, paper_std = row.published.get(column, (None, None))
-    good = [result for result in results if result["status"] == "ok"]
-    values = [result["test"] for result in good]
+    values = [result.test for result in results if result.test is not None]
+    seconds = [result.seconds for result in results if result.ok and result.seconds is not None]
     return Summary(
         table=table.name,
         row=row.name,
         column=column,
-        runs=len(good),
+        runs=len(values),
         mean=fmean(values) if values else None,
         std=pstdev(values) if values else None,
         paper_mean=paper_mean,
         paper_std=paper_std,
         paper_runs=table.runs,
-        failed=len(results) - len(good),
-        seconds=median(result["seconds"] for result in good) if good else None,
+        failed=len(results) - len(values),
+        seconds=median(seconds) if seconds else None,
         tolerance=table.tolerance if row.tolerance is None else row.tolerance,
         ahead=table.ahead,
     )

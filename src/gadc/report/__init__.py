@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gadc._base.files import write_bytes
-from gadc.experiments._spec import Table
-from gadc.experiments._summary import Summary
+from gadc.experiments import Summary, Table
 from gadc.report import _html as html
 from gadc.report import _latex as latex
 from gadc.report import _markdown as markdown

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gadc.experiments._spec import Column, Table
-from gadc.experiments._summary import Summary
+from gadc.experiments import Column, Summary, Table
 
 _SWEEP = re.compile(r"(?P<base>gadc.*)-eps(?P<eps>\d+(\.\d+)?)")
 _UNEVEN = 4.0  # ratio of the widest to the narrowest step from which points stand at equal distances

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from gadc.experiments._spec import Row, Table
-from gadc.experiments._summary import Summary
+from gadc.experiments import Row, Summary, Table
 
 Tone = Literal["worse", "even", "better", "ours", "failed", "absent"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gadc.experiments._spec import Table
-from gadc.experiments._summary import Summary
+from gadc.experiments import Summary, Table
 from gadc.report._grid import LEGEND, Entry, lay_out, tally
 from gadc.report._section import Section
 

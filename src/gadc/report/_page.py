@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gadc.experiments._spec import Table
-from gadc.experiments._summary import Summary
+from gadc.experiments import Summary, Table
 from gadc.report._grid import LEGEND
 from gadc.report._markdown import markdown_tables
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gadc.experiments._spec import Table
-from gadc.experiments._summary import Summary
+from gadc.experiments import Summary, Table
 from gadc.report._curves import Plot
 
 
