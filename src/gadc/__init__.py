@@ -58,8 +58,7 @@ if TYPE_CHECKING:
     from gadc import transforms as transforms
     from gadc.datasets import from_tables, load
     from gadc.estimators import GADCClassifier, GADCTransformer
-    from gadc.robustness import suspicious_edges
-    from gadc.robustness.audit import audit
+    from gadc.robustness import audit, suspicious_edges
 
 __all__ = [
     "AGSDSolution",
@@ -83,7 +82,7 @@ __all__ = [
 _HOMES = {
     "GADCClassifier": "gadc.estimators",
     "GADCTransformer": "gadc.estimators",
-    "audit": "gadc.robustness.audit",
+    "audit": "gadc.robustness",
     "from_tables": "gadc.datasets",
     "load": "gadc.datasets",
     "suspicious_edges": "gadc.robustness",

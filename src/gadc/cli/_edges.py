@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gadc.cli._bundles import spread
-from gadc.cli._fit import training_labels
-from gadc.cli._graph_input import GraphInput, adjacency_matrix, feature_table, id_column, tell_notes
+from gadc.cli._graph_input import GraphInput, id_column, labels_to_fit, tell_notes
 from gadc.cli._output import (
     AsJson,
     check_table_path,
@@ -129,4 +128,4 @@ def _classifier(path: Path | None, data: "Data", seed: int) -> "GADCClassifier |
 
     simple = GADCClassifier(variant="plain", lam=4.0, num_steps=4, random_state=seed)
     with working("Training plain diffusion"):
-        return simple.fit(feature_table(data), training_labels(data), adjacency_matrix(data))
+        return simple.fit_data(labels_to_fit(data))

@@ -13,6 +13,7 @@ from gadc._base.validation import check_count
 from gadc.datasets import changed_edges
 from gadc.diffusion._graph import adjacency
 from gadc.estimators import GADCClassifier
+from gadc.estimators._graph_data import match_features
 from gadc.robustness.edges._calibration import calibrate_scores
 from gadc.robustness.edges._effects import edge_effects
 from gadc.robustness.edges._scores import EdgeView
@@ -123,32 +124,13 @@ def _weights(data: Data, view: EdgeView) -> Tensor:
 def _effects(data: Data, model: GADCClassifier, pairs: Tensor, count: int) -> dict[str, pl.Series]:
     """Effects of the first pairs at either end; the rest of both columns is null."""
     first = pairs[:, :count]
-    x = _matched_features(data, model)
+    names = getattr(model, "feature_names_in_", None)
+    x = match_features("suspicious_edges", data, model.n_features_in_, names)
     # Rounded because the remaining digits are the rounding error of single precision.
     changes = edge_effects(model, x, data.edge_index, data.get("edge_weight"), first).round(decimals=6)
     rest = [None] * (pairs.shape[1] - first.shape[1])
     named = zip(("effect_source", "effect_target"), changes.tolist(), strict=True)
     return {name: pl.Series(name, [*effects, *rest], dtype=pl.Float64) for name, effects in named}
-
-
-def _matched_features(data: Data, model: GADCClassifier) -> Tensor:
-    """The features in the model's order of columns, matched by name where both have names."""
-    expected, names = getattr(model, "feature_names_in_", None), data.get("feature_names")
-    x: Tensor = data.x
-    if expected is not None and names:
-        different = sorted(set(expected) ^ set(names))
-        if different:
-            raise ValueError(
-                "suspicious_edges: data must have the same features as the model, "
-                f"but only one of them has {', '.join(map(repr, different[:5]))}."
-            )
-        return x[:, [names.index(name) for name in expected]]
-    if x.shape[1] != model.n_features_in_:
-        raise ValueError(
-            f"suspicious_edges: data must have the {model.n_features_in_} features of the model, "
-            f"got {x.shape[1]}."
-        )
-    return x
 
 
 def _known_false(data: Data, pairs: Tensor, given: Tensor | None) -> Tensor | None:
