@@ -88,6 +88,12 @@ def test_pairs_are_numbered_without_gaps_whichever_end_comes_first():
     assert torch.equal(pair_ends(numbers), torch.stack([u, v]))
 
 
+@pytest.mark.parametrize("v", [1, 2, 3, 1000, 94_906_267, 2_000_000_011])
+def test_pair_ends_are_exact_where_the_square_root_rounds(v):
+    first = v * (v - 1) // 2
+    assert pair_ends(torch.tensor([first, first + v - 1])).tolist() == [[0, v - 1], [v, v]]
+
+
 def test_encode_pairs_refuses_an_edge_in_one_direction_and_two_weights():
     with pytest.raises(ValueError, match="edges must be undirected"):
         encode_pairs(torch.tensor([[0], [1]]), None)

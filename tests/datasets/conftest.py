@@ -1,4 +1,4 @@
-"""A user cache of its own for every run, and a tiny registered data set."""
+"""A separate user cache for every run, and a tiny registered data set."""
 
 import hashlib
 import os
@@ -10,12 +10,12 @@ from gadc.datasets.named._checksums import known
 from gadc.datasets.named._readers import planetoid
 from gadc.datasets.named._records import DatasetRecord
 from gadc.datasets.named._registry import REGISTRY
-from tests.helpers.fakes import TINY, tiny_planetoid
+from tests.helpers.planetoid import TINY, tiny_planetoid
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _session_cache(tmp_path_factory):
-    """Never touch the cache of whoever runs the tests; the real data are parsed once a run."""
+    """Use a new cache folder, so that the cache of the user is not touched; data are parsed once per run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GADC_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
@@ -28,7 +28,7 @@ def data_folder() -> Path:
 
 @pytest.fixture
 def tiny(tmp_path, monkeypatch) -> Path:
-    """Data folder of a registered set called tiny, with an empty cache and no network."""
+    """Register a data set called tiny and return its data folder; the cache is empty, the network is off."""
 
     def offline(path, folder, *, progress=False):
         raise OSError("no network")
@@ -41,7 +41,7 @@ def tiny(tmp_path, monkeypatch) -> Path:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(content)
         monkeypatch.setitem(known(), path, hashlib.sha256(content).hexdigest())
-    entry = DatasetRecord(
+    record = DatasetRecord(
         nodes=7,
         features=2,
         classes=2,
@@ -52,5 +52,5 @@ def tiny(tmp_path, monkeypatch) -> Path:
         citations=("nobody",),
         directed=True,
     )
-    monkeypatch.setitem(REGISTRY, "tiny", entry)
+    monkeypatch.setitem(REGISTRY, "tiny", record)
     return root

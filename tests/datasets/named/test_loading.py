@@ -7,10 +7,10 @@ import torch
 from gadc.datasets import ChecksumError, DatasetNotFoundError, card, digits, load, names
 from gadc.datasets.named import _loading as loading
 from gadc.datasets.named._registry import REGISTRY
-from tests.helpers.fakes import TINY
+from tests.helpers.planetoid import TINY
 
 
-def test_load(tiny):
+def test_load_returns_tensors_and_the_usual_split(tiny):
     data = load("tiny", root=tiny)
     data.validate(raise_on_error=True)
     assert (data.x.dtype, data.y.dtype) == (torch.float32, torch.int64)
@@ -20,12 +20,12 @@ def test_load(tiny):
     assert not (data.val_mask | data.test_mask | data.train_mask)[5], "node 5 has no label"
 
 
-def test_the_environment_names_the_folder(tiny, monkeypatch):
+def test_load_reads_the_folder_in_the_environment(tiny, monkeypatch):
     monkeypatch.setenv("GADC_DATA", str(tiny))
     assert load("tiny").num_nodes == 7
 
 
-def test_changing_what_was_loaded_changes_nothing_else(tiny):
+def test_loaded_data_can_be_changed_without_changing_the_store(tiny):
     for _ in range(2):  # the first comes from the files, the second from the store
         data = load("tiny", root=tiny)
         assert data.edge_index[0, 0] == 0
@@ -35,7 +35,7 @@ def test_changing_what_was_loaded_changes_nothing_else(tiny):
     assert load("tiny", root=tiny).y.tolist() == [0, 1, 0, 1, 0, -1, 1]
 
 
-def test_the_store_does_without_the_files(tiny, tmp_path):
+def test_load_from_the_store_needs_no_files(tiny, tmp_path):
     first = load("tiny", root=tiny)
     (tmp_path / "empty").mkdir()
     again = load("tiny", root=tmp_path / "empty")
@@ -44,7 +44,7 @@ def test_the_store_does_without_the_files(tiny, tmp_path):
 
 
 @pytest.mark.parametrize("warm", [False, True])
-def test_a_tampered_file_fails_before_anything_is_parsed(tiny, monkeypatch, warm):
+def test_tampered_file_is_refused_before_it_is_parsed(tiny, monkeypatch, warm):
     if warm:
         load("tiny", root=tiny)
     file = tiny / TINY[-1]
@@ -63,13 +63,13 @@ def _with(**changes):
 
 
 @pytest.mark.parametrize("what", ["nodes", "features", "classes", "edges"])
-def test_counts_are_checked(tiny, monkeypatch, what):
+def test_load_checks_the_size_of_the_graph(tiny, monkeypatch, what):
     monkeypatch.setitem(REGISTRY, "tiny", _with(**{what: 99}))
-    with pytest.raises(ValueError, match=f"tiny: must have 99 {what}, got"):
+    with pytest.raises(ValueError, match=f"tiny: the graph must have 99 {what}, got"):
         load("tiny", root=tiny)
 
 
-def test_directions_are_kept_on_request(tiny, monkeypatch):
+def test_load_directed_keeps_directions_and_self_loops(tiny, monkeypatch):
     edges = load("tiny", root=tiny, directed=True).edge_index
     assert edges.shape == (2, 13), "the self-loop is listed"
     assert (edges[0] == edges[1]).sum() == 1
@@ -78,18 +78,18 @@ def test_directions_are_kept_on_request(tiny, monkeypatch):
         load("tiny", root=tiny, directed=True)
 
 
-def test_absent_files(tiny, tmp_path):
+def test_load_without_files_names_the_download_command(tiny):
     with pytest.raises(DatasetNotFoundError, match="gadc data get tiny"):
         load("tiny")
 
 
-def test_an_unknown_name_lists_the_choices():
+def test_unknown_name_lists_all_names():
     with pytest.raises(ValueError, match="got 'corra'") as error:
         load("corra")
     assert all(name in str(error.value) for name in names())
 
 
-def test_cornell_asks_which():
+def test_name_cornell_is_refused_with_both_choices():
     with pytest.raises(ValueError, match=r"cornell-as-published.*cornell-corrected"):
         load("cornell")
 
@@ -103,20 +103,20 @@ def test_cornell_asks_which():
         ({"seed": 3}, "seed must be None"),
     ],
 )
-def test_choices_that_do_not_exist(tiny, options, message):
+def test_load_refuses_choices_that_do_not_exist(tiny, options, message):
     with pytest.raises(ValueError, match=message):
         load("tiny", root=tiny, **options)
 
 
-def test_digits_needs_no_files(tiny):
+def test_load_digits_needs_no_files(tiny):
     data, expected = load("digits", seed=3), digits(seed=3)
     assert torch.equal(data.x, expected.x)
     assert torch.equal(data.train_mask, expected.train_mask)
     assert card("digits").nodes == 1797
 
 
-def test_dense_features_stay_as_they_are(tiny, monkeypatch):
-    """The way of ogbn-products: no files, no store, features dense."""
+def test_load_keeps_dense_features(tiny, monkeypatch):
+    """As for ogbn-products: no files, no store, dense features."""
     graph = loading.read_raw_graph("tiny", loading.Sources(root=tiny))
     dense = replace(graph, x=np.ones((7, 2), dtype=np.float32))
     monkeypatch.setitem(REGISTRY, "tiny", _with(read=None))

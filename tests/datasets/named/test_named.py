@@ -1,4 +1,4 @@
-"""Every named set against what is on record about it; needs the real files."""
+"""Every named data set against its record; needs the published files."""
 
 import pytest
 import torch
@@ -26,7 +26,7 @@ HOMOPHILY = {
     "ogbn-arxiv": 0.654,
     "wordnet": 0.709,
 }
-SIZES = {  # of the usual split, where it is not 60/20/20
+SIZES = {  # of the usual split, if it is not 60/20/20 %
     "cora": (140, 500, 1000),
     "citeseer": (120, 500, 1000),
     "pubmed": (60, 500, 1000),
@@ -68,7 +68,7 @@ def masks(data):
 
 
 @pytest.mark.parametrize("name", HERE)
-def test_matches_its_card(data_folder, name):
+def test_card_agrees_with_the_record_and_published_figures(data_folder, name):
     found, entry = card(name), REGISTRY[name]
     assert (found.nodes, found.features, found.classes, found.edges) == (
         entry.nodes,
@@ -89,8 +89,8 @@ def test_matches_its_card(data_folder, name):
 
 
 @pytest.mark.parametrize("name", [name for name in HERE if name not in ("wordnet", "coauthor-physics")])
-def test_loads(data_folder, name):
-    """The two left out are loaded above; their dense features take gigabytes and are made in the same way."""
+def test_loaded_graph_is_simple_and_undirected(data_folder, name):
+    """Two data sets are left out, because their dense features take gigabytes; their cards are tested."""
     data = load(name)
     data.validate(raise_on_error=True)
     assert (data.x is None) == (name == "ogbn-arxiv")
@@ -102,7 +102,7 @@ def test_loads(data_folder, name):
 
 
 @pytest.mark.parametrize("name", HERE)
-def test_splits_are_disjoint_and_seeded(data_folder, name):
+def test_splits_are_disjoint_and_decided_by_the_seed(data_folder, name):
     for split in REGISTRY[name].splits:
         first = assemble(name, split=split)
         assert torch.equal(masks(first), masks(assemble(name, split=split)))
@@ -116,7 +116,7 @@ def test_splits_are_disjoint_and_seeded(data_folder, name):
 
 
 @pytest.mark.parametrize("name", ["cora-prognn", "citeseer-prognn"])
-def test_adaptive_splits(data_folder, name):
+def test_adaptive_splits_have_the_published_sizes(data_folder, name):
     n = REGISTRY[name].nodes
     found = [masks(load(name, split="adaptive", seed=seed)).sum(1).tolist() for seed in range(5)]
     few = int(0.2 * n)
@@ -124,7 +124,7 @@ def test_adaptive_splits(data_folder, name):
 
 
 @pytest.mark.parametrize("name", [name for name, entry in REGISTRY.items() if entry.attacks])
-def test_attacked_graphs_differ_by_exactly_the_stated_share(data_folder, name):
+def test_attacked_graphs_differ_by_the_stated_share(data_folder, name):
     clean, num_edges = load(name), REGISTRY[name].edges
     for attack, published in REGISTRY[name].attacks.items():
         for rate in published.files:
@@ -142,7 +142,7 @@ def test_attacked_graphs_differ_by_exactly_the_stated_share(data_folder, name):
                 assert (added, removed) == FLIPS[name.removesuffix("-prognn"), rate]
 
 
-def test_both_kinds_of_metattack_have_a_quarter_and_differ(data_folder):
+def test_two_published_metattacks_at_a_quarter_differ(data_folder):
     paper, prognn = (
         load("cora-prognn", attack=attack, rate=0.25) for attack in ("metattack", "metattack-prognn")
     )
@@ -157,7 +157,7 @@ def test_nettack_targets_are_test_nodes(data_folder, name, split):
     assert data.test_mask[data.target_nodes].all()
 
 
-def test_pubmed_targets_are_not_all_test_nodes_of_the_other_split(data_folder):
+def test_pubmed_targets_are_partly_training_nodes_of_the_prognn_split(data_folder):
     data = load("pubmed-prognn", attack="nettack", rate=1)
     counts = masks(data)[:, data.target_nodes].sum(1).tolist()
     assert counts == [14, 17, 155], "the card says so"
@@ -166,7 +166,7 @@ def test_pubmed_targets_are_not_all_test_nodes_of_the_other_split(data_folder):
 @pytest.mark.parametrize(
     ("name", "pairs", "loops"), [("texas", 325, 16), ("cornell-as-published", 298, 3), ("actor", 30019, 93)]
 )
-def test_directed_edges_are_those_of_the_file(data_folder, name, pairs, loops):
+def test_directed_edges_are_the_edges_of_the_file(data_folder, name, pairs, loops):
     edges = load(name, directed=True).edge_index
     assert edges.shape[1] == pairs
     assert (edges[0] == edges[1]).sum() == loops == card(name).self_loops_dropped
@@ -181,19 +181,19 @@ def test_cornell_as_published_is_texas_on_another_graph(data_folder):
 
 
 @pytest.mark.parametrize(("name", "share"), [("cornell-as-published", 0.305), ("cornell-corrected", 0.131)])
-def test_homophily_of_cornell_as_it_is_often_given(data_folder, name, share):
-    """Over the listed edges, self-loops and repeated directions included, instead of over undirected ones."""
+def test_homophily_of_cornell_over_listed_edges(data_folder, name, share):
+    """The figures that are often quoted count self-loops and repeated edges."""
     data = load(name, directed=True)
     assert round(homophily(data.edge_index.numpy(), data.y.numpy()), 3) == share
 
 
-def test_citeseer_has_fifteen_nodes_without_anything(data_folder):
+def test_citeseer_has_fifteen_nodes_without_features_and_label(data_folder):
     data = load("citeseer")
     assert (data.y < 0).sum() == 15
     assert not data.x[data.y < 0].any()
 
 
-def test_checksums_fit_the_folder(data_folder):
+def test_files_of_the_data_folder_have_the_published_checksums(data_folder):
     here = [path for path in known() if (data_folder / path).is_file()]
     assert here
     for path in here:

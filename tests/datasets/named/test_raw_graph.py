@@ -16,7 +16,7 @@ def listed(edges):
 
 @settings(max_examples=50, deadline=None)
 @given(PAIRS)
-def test_edges_are_what_sets_say(pairs):
+def test_distinct_and_undirected_edges_match_python_sets(pairs):
     edges = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     assert listed(distinct(edges, 7)) == sorted(set(pairs))
     both = {(u, v) for u, v in pairs if u != v} | {(v, u) for u, v in pairs if u != v}
@@ -26,7 +26,7 @@ def test_edges_are_what_sets_say(pairs):
 @pytest.mark.parametrize(
     "x", [None, sparse.csr_array(np.array([[0, 1.5], [2, 0], [0, 0]], dtype=np.float32))]
 )
-def test_arrays_round_trip(x):
+def test_raw_graph_round_trips_through_arrays(x):
     graph = RawGraph(
         edges=np.array([[0, 0], [0, 1]]),
         y=np.array([0, 1, -1]),

@@ -14,7 +14,7 @@ PATH = "folder/file.npz"
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Serves the server's list of replies in turn; a short one breaks off before its stated length."""
+    """Send the replies of the server in turn; a short reply ends before its stated length."""
 
     def do_GET(self):
         body = self.server.replies.pop(0)
@@ -42,20 +42,20 @@ def files(folder):
     return [file for file in folder.rglob("*") if file.is_file()]
 
 
-def test_download(server, tmp_path):
+def test_download_writes_the_file(server, tmp_path):
     server.replies = [CONTENT]
     assert remote.download(PATH, tmp_path) == tmp_path / PATH
     assert (tmp_path / PATH).read_bytes() == CONTENT
 
 
-def test_other_content_is_refused_and_not_kept(server, tmp_path):
+def test_download_of_other_content_is_refused_and_removed(server, tmp_path):
     server.replies = [CONTENT.replace(b"p", b"q")]
     with pytest.raises(ChecksumError, match=known()[PATH]):
         remote.download(PATH, tmp_path)
     assert not files(tmp_path)
 
 
-def test_an_interrupted_download_recovers(server, tmp_path):
+def test_interrupted_download_can_be_repeated(server, tmp_path):
     server.replies = [CONTENT[:100], CONTENT]
     with pytest.raises((OSError, ChecksumError)):
         remote.download(PATH, tmp_path)
@@ -63,14 +63,14 @@ def test_an_interrupted_download_recovers(server, tmp_path):
     assert remote.download(PATH, tmp_path).read_bytes() == CONTENT
 
 
-def test_a_partial_file_is_replaced(server, tmp_path):
+def test_partial_file_is_replaced(server, tmp_path):
     server.replies = [CONTENT]
     (tmp_path / PATH).parent.mkdir()
     (tmp_path / PATH).write_bytes(CONTENT[:100])
     assert remote.download(PATH, tmp_path).read_bytes() == CONTENT
 
 
-def test_no_connection_is_an_os_error_that_names_the_address(monkeypatch, tmp_path):
+def test_failed_connection_is_an_os_error_with_the_address(monkeypatch, tmp_path):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setattr(remote, "address", lambda path: "http://127.0.0.1:9/file.npz")
     monkeypatch.setitem(known(), PATH, "0" * 64)
@@ -78,13 +78,12 @@ def test_no_connection_is_an_os_error_that_names_the_address(monkeypatch, tmp_pa
         remote.download(PATH, tmp_path)
 
 
-def test_no_address_is_an_os_error(tmp_path):
+def test_file_without_an_address_is_an_os_error(tmp_path):
     with pytest.raises(OSError, match="no public address"):
         remote.download("metattack/cora_meta_adj_0.5.npz", tmp_path)
 
 
-def test_addresses():
-    """Each file is at a secure address under its own name, or of a kind that is known to have none."""
+def test_files_have_secure_addresses_or_are_known_to_have_none():
     by_hand = ("metattack/", "ogbn_arxiv/", "wordnet/")
     for entry in REGISTRY.values():
         for path in entry.all_files:
@@ -102,7 +101,7 @@ def test_addresses():
     assert first != later
 
 
-def test_every_file_has_a_checksum():
+def test_every_file_has_a_checksum_and_every_checksum_a_file():
     used = {path for entry in REGISTRY.values() for path in entry.all_files}
     assert used <= known().keys()
     assert {path for path in known().keys() - used if not path.endswith((".zip", ".x"))} == set()

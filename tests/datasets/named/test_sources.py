@@ -7,7 +7,7 @@ from gadc._base.files import cache_folder
 from gadc.datasets import ChecksumError, DatasetNotFoundError
 from gadc.datasets.named._checksums import known
 from gadc.datasets.named._sources import Sources
-from tests.helpers.fakes import TINY
+from tests.helpers.planetoid import TINY
 
 
 @pytest.fixture(autouse=True)
@@ -15,14 +15,14 @@ def _tiny(tiny):
     pass
 
 
-def test_root_comes_before_the_environment(tiny, tmp_path, monkeypatch):
+def test_root_is_preferred_to_the_environment(tiny, tmp_path, monkeypatch):
     (tmp_path / "other").mkdir()
     monkeypatch.setenv("GADC_DATA", str(tmp_path / "other"))
     assert Sources().places == [tmp_path / "other", cache_folder() / "raw"]
     assert Sources(root=tiny).places == [tiny, cache_folder() / "raw"]
 
 
-def test_root_then_cache_then_download(tiny, monkeypatch):
+def test_files_are_found_in_root_then_cache_then_downloaded(tiny, monkeypatch):
     path = TINY[0]
     content = (tiny / path).read_bytes()
     cached = cache_folder() / "raw" / path
@@ -43,7 +43,7 @@ def test_root_then_cache_then_download(tiny, monkeypatch):
     assert Sources(root=tiny).find(path) == tiny / path
 
 
-def test_absent_names_the_file_the_places_and_the_command(tmp_path):
+def test_missing_file_error_names_file_places_and_command(tmp_path):
     with pytest.raises(DatasetNotFoundError) as error:
         Sources(root=tmp_path).read(TINY[0], owner="tiny")
     for part in (TINY[0], str(tmp_path), str(cache_folder()), "gadc data get tiny", "no network"):
@@ -52,7 +52,7 @@ def test_absent_names_the_file_the_places_and_the_command(tmp_path):
 
 
 @pytest.mark.parametrize("given", ["root", "GADC_DATA"])
-def test_a_folder_that_does_not_exist_is_an_error(tmp_path, monkeypatch, given):
+def test_missing_data_folder_is_an_error(tmp_path, monkeypatch, given):
     missing = tmp_path / "missing"
     if given == "GADC_DATA":
         monkeypatch.setenv("GADC_DATA", str(missing))
@@ -60,7 +60,7 @@ def test_a_folder_that_does_not_exist_is_an_error(tmp_path, monkeypatch, given):
         Sources(root=missing if given == "root" else None)
 
 
-def test_a_tampered_file_is_refused(tiny):
+def test_tampered_file_is_refused(tiny):
     file = tiny / TINY[0]
     file.write_bytes(file.read_bytes() + b" ")
     got = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -73,7 +73,7 @@ def test_a_tampered_file_is_refused(tiny):
         assert (error.value.file, error.value.expected, error.value.got) == (str(file), known()[TINY[0]], got)
 
 
-def test_a_damaged_download_is_replaced(tiny, monkeypatch):
+def test_damaged_download_is_replaced(tiny, monkeypatch):
     content, cached = (tiny / TINY[0]).read_bytes(), cache_folder() / "raw" / TINY[0]
     cached.parent.mkdir(parents=True)
     cached.write_bytes(content[:10])
@@ -88,13 +88,13 @@ def test_a_damaged_download_is_replaced(tiny, monkeypatch):
     assert Sources().read(TINY[0], owner="tiny") == content
 
 
-def test_a_file_without_a_checksum_is_refused(tiny):
+def test_file_without_a_checksum_is_refused(tiny):
     (tiny / "unknown.npz").touch()
     with pytest.raises(ChecksumError, match="none on record"):
         Sources(root=tiny).read("unknown.npz", owner="tiny")
 
 
-def test_a_zipped_copy_will_do(tiny, monkeypatch):
+def test_zipped_copy_is_read(tiny, monkeypatch):
     file = tiny / TINY[0]
     content = file.read_bytes()
     file.unlink()

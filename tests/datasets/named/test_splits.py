@@ -20,7 +20,7 @@ def test_random_split_has_the_stated_sizes(labels, seed):
     assert (roles == random_split(y, seed)).all()
 
 
-def test_seeds_differ():
+def test_random_splits_of_different_seeds_differ():
     y = np.zeros(100, dtype=np.int64)
     assert (random_split(y, 0) != random_split(y, 1)).any()
     with pytest.raises(ValueError, match="seed must be a whole number"):
@@ -37,7 +37,7 @@ def test_adaptive_split_is_stratified():
 
 
 @pytest.mark.parametrize("seed", [-1, 5])
-def test_there_are_five_adaptive_splits(seed):
+def test_adaptive_split_refuses_numbers_beyond_five(seed):
     with pytest.raises(ValueError, match=r"one of 0\.\.4"):
         adaptive_split(np.repeat([0, 1], 20), seed)
 
@@ -54,12 +54,12 @@ def test_published_splits_are_chosen_by_number():
         choose_split(found, "published", 2, (), bytes)
 
 
-def test_a_fixed_split_takes_no_seed():
+def test_single_split_refuses_a_seed():
     with pytest.raises(ValueError, match="seed must be None, got 0"):
         choose_split(graph({"public": np.array([[1, 2, 3]])}), "public", 0, (), bytes)
 
 
-def test_splits_in_files():
+def test_split_in_a_json_file_is_read():
     lists = b'{"idx_train": [1], "idx_val": [], "idx_test": [0]}'
     assert choose_split(graph({}), "prognn", None, ("a.json",), {"a.json": lists}.__getitem__).tolist() == [
         3,

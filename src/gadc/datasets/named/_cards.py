@@ -1,4 +1,4 @@
-"""Data cards: what a set holds, measured; where it comes from and what is wrong with it, on record."""
+"""Data cards: the statistics of a data set, its source, its citations and its known defects."""
 
 import hashlib
 from dataclasses import asdict, dataclass
@@ -9,7 +9,7 @@ import numpy as np
 from torch_geometric.data import Data
 
 from gadc.datasets._changed_edges import changed_edges
-from gadc.datasets._statistics import homophily
+from gadc.datasets._statistics import degree_statistics, homophily
 from gadc.datasets.named._loading import assemble
 from gadc.datasets.named._registry import record
 from gadc.datasets.named._remote import address
@@ -20,7 +20,27 @@ from gadc.datasets.named._roles import roles
 class Card:
     """Facts about one data set with one split, and after one attack if there is one.
 
-    Degrees count neighbours; homophily is the share of the edges between labelled nodes that join one class.
+    Attributes:
+        name: Name of the data set.
+        nodes: Number of nodes.
+        features: Number of features.
+        classes: Number of classes.
+        edges: Number of undirected edges.
+        self_loops_dropped: Number of self-loops in the files, which are left out.
+        isolated_nodes: Number of nodes without an edge.
+        mean_degree: Mean number of neighbours.
+        max_degree: Largest number of neighbours.
+        homophily: Share of the edges between labelled nodes that join two nodes of one class; None without
+            such edges.
+        class_sizes: Number of nodes of each class.
+        unlabelled: Number of nodes without a label.
+        split: Name, seed, sizes and hash of the split; equal splits have equal hashes.
+        attack: Name, rate, added and removed edges of the attack; None without an attack.
+        source: Public address of the files.
+        files: Files of the graph.
+        citations: Papers to cite.
+        licence: Terms of use, if they are stated.
+        defects: What is known to be wrong or easy to misread.
     """
 
     name: str
@@ -44,7 +64,7 @@ class Card:
     defects: list[str]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
+        """Return plain values that JSON can hold."""
         return asdict(self)
 
 
@@ -57,12 +77,29 @@ def card(
     attack: str | None = None,
     rate: float | None = None,
 ) -> Card:
-    """Measure a data set; the arguments are those of `load`."""
+    """Measure a named data set.
+
+    Args:
+        name: Name of the data set. All arguments have the meaning and the defaults that they have in `load`.
+        root: Data folder.
+        split: Name of a split.
+        seed: Seed or number of the split.
+        attack: Name of a published attack.
+        rate: Rate of the attack.
+
+    Returns:
+        The card.
+
+    Examples:
+        >>> from gadc.datasets import card
+        >>> digits = card("digits")
+        >>> digits.nodes, digits.classes, digits.licence
+        (1797, 10, 'CC BY 4.0 (UCI)')
+    """
     found = record(name)
     parts = assemble(name, root, split=split, seed=seed, attack=attack, rate=rate)
     y = parts["y"].numpy()
     edge_index = parts["edge_index"].numpy()
-    degree = np.bincount(edge_index[0], minlength=len(y))
     return Card(
         name=name,
         nodes=len(y),
@@ -70,13 +107,11 @@ def card(
         classes=found.classes,
         edges=edge_index.shape[1] // 2,
         self_loops_dropped=parts["self_loops"],
-        isolated_nodes=int((degree == 0).sum()),
-        mean_degree=float(degree.mean()),
-        max_degree=int(degree.max()),
+        **degree_statistics(edge_index, len(y)),
         homophily=homophily(edge_index, y),
         class_sizes=np.bincount(y[y >= 0], minlength=found.classes).tolist(),
         unlabelled=int((y < 0).sum()),
-        split={"name": split or next(iter(found.splits)), "seed": seed, **_split_facts(parts)},
+        split={"name": split or found.default_split, "seed": seed, **_split_facts(parts)},
         attack=None if attack is None else {"name": attack, "rate": rate, **_attack_facts(parts)},
         source=_source(found.files),
         files=list(found.files),
@@ -87,18 +122,20 @@ def card(
 
 
 def _source(files: tuple[str, ...]) -> str:
+    """Return the folder of the first file's public address."""
     url = address(files[0]) if files else None
     return url.rpartition("/")[0] if url else "no public address on record"
 
 
 def _split_facts(parts: dict[str, Any]) -> dict[str, Any]:
-    """Sizes, and a hash that is equal for equal splits."""
+    """Return the sizes of a split, and a hash that is equal for equal splits."""
     masks = {part: parts[f"{part}_mask"].numpy() for part in ("train", "val", "test")}
     digest = hashlib.sha256(roles(*masks.values()).tobytes()).hexdigest()[:16]
     return {**{part: int(mask.sum()) for part, mask in masks.items()}, "hash": digest}
 
 
 def _attack_facts(parts: dict[str, Any]) -> dict[str, int]:
+    """Count added and removed edges, and the targets if there are any."""
     keys = ("edge_index", "clean_edge_index")
     added, removed = changed_edges(Data(num_nodes=len(parts["y"]), **{key: parts[key] for key in keys}))
     facts = {"added": added.shape[1], "removed": removed.shape[1]}

@@ -26,8 +26,6 @@ from gadc.datasets.named._splits import choose_split
 from gadc.datasets.named._store import cached
 from gadc.datasets.synthetic import digits
 
-Reader = Callable[[str], bytes]
-
 
 def load(
     name: str,
@@ -41,24 +39,36 @@ def load(
 ) -> Data:
     """Load a named data set; `gadc.datasets.names()` lists the names.
 
+    Files are searched in the data folder, then in the user cache, and downloaded if they are in neither. They
+    are compared with the published files before they are opened.
+
     Args:
         name: Name of the data set.
-        root: Data folder; the default is GADC_DATA. Then come the user cache and a download.
-        split: Name of a split; the default is the set's usual one. `"random"` (60/20/20 %) always exists.
-        seed: Seed of a drawn split, or number of a published one; the default is 0.
-        attack: `"metattack"` (published with the GADC paper), `"metattack-prognn"` or `"nettack"`.
-        rate: Share of the edges that the attack flipped, for Nettack the flips a target node.
-        directed: Keep the edges as the files list them, with directions and self-loops, each once.
-            The published GADC figures on WebKB and Actor use them so.
+        root: Data folder; by default the folder in the environment variable GADC_DATA.
+        split: Name of a split; by default the usual split of the data set. Every data set has "random"
+            (60/20/20 % of the labelled nodes).
+        seed: Seed of a drawn split, or number of a published split; 0 by default. A split that exists only
+            once takes no seed.
+        attack: "metattack" (published with the GADC paper), "metattack-prognn" or "nettack"; no attack by
+            default.
+        rate: Share of the edges that the attack changed; for Nettack the number of changes per target.
+        directed: Keep the edges as the files list them, with directions and self-loops, each once; False by
+            default. The published GADC figures on WebKB and Actor use such edges.
 
     Returns:
-        `x` (float32; None where the features are not published), `edge_index` (both directions, sorted, no
-        self-loops), `y` (-1 = unlabelled) and boolean `train_mask`, `val_mask`, `test_mask`. An attacked
-        graph has `clean_edge_index` as well (see `changed_edges`), after Nettack also `target_nodes`.
+        Data with `x` (float32; None if features are not published), `edge_index` (both directions, sorted, no
+        self-loops), `y` (-1 = unlabelled) and boolean `train_mask`, `val_mask` and `test_mask`. An attacked
+        graph also has `clean_edge_index` (see `changed_edges`), and after Nettack `target_nodes`.
 
     Raises:
         ValueError: A choice does not exist, or a file is not the published one (`ChecksumError`).
-        DatasetNotFoundError: A file is in no place and cannot be downloaded.
+        DatasetNotFoundError: A file was not found and could not be downloaded.
+
+    Examples:
+        >>> from gadc.datasets import load
+        >>> data = load("digits", seed=1)
+        >>> data.x.shape, int(data.train_mask.sum())
+        (torch.Size([1797, 64]), 200)
     """
     parts = assemble(name, root, split=split, seed=seed, attack=attack, rate=rate, directed=directed)
     x, _ = parts.pop("x"), parts.pop("self_loops")
@@ -77,11 +87,11 @@ def assemble(
     rate: float | None = None,
     directed: bool = False,
 ) -> dict[str, Any]:
-    """Parts of `load`'s result with `x` as it is stored, and the number of listed self-loops."""
+    """Return the attributes of `load`'s result, with `x` as it is stored and the number of self-loops."""
     found = record(name)
-    split = check_choice(name, split or next(iter(found.splits)), "split", tuple(found.splits))
+    split = check_choice(name, split or found.default_split, "split", tuple(found.splits))
     if directed and not found.directed:
-        raise ValueError(f"{name}: its edges have no directions, so directed must be False.")
+        raise ValueError(f"{name}: directed must be False, because its edges have no directions.")
     _check_attack(name, found, attack, rate)
     if name == "digits":
         return {**digits(seed=seed or 0).to_dict(), "self_loops": 0}
@@ -101,22 +111,25 @@ def assemble(
 
 
 def _check_attack(name: str, found: DatasetRecord, attack: str | None, rate: float | None) -> None:
+    """Refuse an attack that is not published, and a rate without an attack."""
     if attack is None:
         if rate is not None:
             raise ValueError(f"{name}: rate goes with an attack, got rate={rate!r} without one.")
     elif not found.attacks:
-        raise ValueError(f"{name}: no attacked version is published, got attack={attack!r}; see cora-prognn.")
+        raise ValueError(
+            f"{name}: no attacked version is published, got attack={attack!r}; cora-prognn has some."
+        )
     else:
         check_choice(name, attack, "attack", tuple(found.attacks))
 
 
 def read_raw_graph(name: str, sources: Sources) -> RawGraph:
-    """The graph of a name, from the store or from its files, checked against the registry."""
+    """Read the graph of a named data set from the store or from its files, and check its size."""
     found = record(name)
     if found.read is None:
         graph = read_products(sources)
     else:
-        for file in found.files:  # a changed file is an error even while the store could do without it
+        for file in found.files:  # a changed file is an error even if the store does not need it
             sources.peek(file)
         make = found.read
         folder = cache_folder() / "processed" / name
@@ -127,12 +140,12 @@ def read_raw_graph(name: str, sources: Sources) -> RawGraph:
             lambda: make(*(sources.read(file, owner=name) for file in found.files)).to_arrays(),
         )
         graph = RawGraph.from_arrays(arrays)
-    _check(name, found, graph)
+    _check_size(name, found, graph)
     return graph
 
 
-def _check(name: str, found: DatasetRecord, graph: RawGraph) -> None:
-    """Refuse a graph that is not the one on record."""
+def _check_size(name: str, found: DatasetRecord, graph: RawGraph) -> None:
+    """Refuse a graph whose size differs from its record."""
     got = {
         "nodes": graph.num_nodes,
         "features": 0 if graph.x is None else graph.x.shape[1],
@@ -141,13 +154,13 @@ def _check(name: str, found: DatasetRecord, graph: RawGraph) -> None:
     }
     for what, value in got.items():
         if value != getattr(found, what):
-            raise ValueError(f"{name}: must have {getattr(found, what)} {what}, got {value}.")
+            raise ValueError(f"{name}: the graph must have {getattr(found, what)} {what}, got {value}.")
 
 
 def _attacked(
-    attack: PublishedAttack, rate: float | None, graph: RawGraph, read: Reader
+    attack: PublishedAttack, rate: float | None, graph: RawGraph, read: Callable[[str], bytes]
 ) -> dict[str, Tensor]:
-    """Edges before and after an attack, and its targets."""
+    """Return the edges before and after an attack, and its targets."""
     parts = {
         "edge_index": _tensor(attack.read(rate, graph.num_nodes, read)),
         "clean_edge_index": _tensor(graph.edge_index),
@@ -157,6 +170,7 @@ def _attacked(
 
 
 def _masks(roles: Array) -> dict[str, Tensor]:
+    """Convert roles to three masks."""
     named = {"train_mask": TRAIN, "val_mask": VAL, "test_mask": TEST}
     return {name: torch.from_numpy(roles == role) for name, role in named.items()}
 

@@ -1,4 +1,4 @@
-"""What a reader makes of raw files, and the arrays that are kept of it."""
+"""A graph as plain arrays: what a reader makes of published files, and what the store keeps."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,13 +17,13 @@ _PARTS = ("data", "indices", "indptr")
 
 @dataclass(frozen=True, kw_only=True)
 class RawGraph:
-    """A graph as published: no torch, no choice of split.
+    """A graph as its files give it, before a split is chosen and tensors are made.
 
     Args:
-        edges: Pairs (2, m) as the files list them: any direction, repeated, with self-loops.
+        edges: Edges (2, m) as the files list them: in any direction, repeated, with self-loops.
         y: Class of each node, -1 = unlabelled.
-        x: Features, None where they are not published with the graph.
-        splits: Splits that come with the graph: name -> roles (k, n), one row a split.
+        x: Features (n, d); None (default) if they are not published with the graph.
+        splits: Splits that come with the graph, none by default: name -> roles (k, n), one row per split.
     """
 
     edges: Array
@@ -38,11 +38,11 @@ class RawGraph:
 
     @cached_property
     def edge_index(self) -> Array:
-        """Both directions of each pair once, sorted, without self-loops."""
+        """Both directions of each edge once, sorted, without self-loops."""
         return undirected(self.edges, self.num_nodes)
 
     def to_arrays(self) -> dict[str, Array]:
-        """Plain arrays for the store; features stay sparse, so they take as much room as they need."""
+        """Return plain arrays for the store; features stay sparse."""
         arrays = {"edges": self.edges, "edge_index": self.edge_index, "y": self.y}
         arrays |= {f"split_{name}": split for name, split in self.splits.items()}
         if self.x is not None:
@@ -52,7 +52,7 @@ class RawGraph:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array]) -> "RawGraph":
-        """Undo `to_arrays`."""
+        """Build the graph from the arrays of `to_arrays`."""
         x = None
         if "x_data" in arrays:
             parts = tuple(arrays[f"x_{part}"] for part in _PARTS)
@@ -64,11 +64,11 @@ class RawGraph:
 
 
 def distinct(edges: Array, num_nodes: int) -> Array:
-    """Each listed pair once, sorted; directions and self-loops stay."""
+    """List each edge once, sorted; directions and self-loops stay."""
     return key_ends(np.unique(edge_keys(edges, num_nodes)), num_nodes)
 
 
 def undirected(edges: Array, num_nodes: int) -> Array:
-    """Both directions of each pair once, sorted, without self-loops."""
+    """List both directions of each edge once, sorted, without self-loops."""
     proper = edges[:, edges[0] != edges[1]]
     return edge_list(np.unique(undirected_keys(proper, num_nodes)), num_nodes)

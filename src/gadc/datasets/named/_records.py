@@ -9,21 +9,23 @@ from gadc.datasets.named._raw_graph import RawGraph
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetRecord:
-    """One named data set.
+    """The record of one named data set.
 
     Args:
-        nodes: Number of nodes, checked at load time as are the next three.
-        features: Number of features, 0 where they are not published with the graph.
+        nodes: Number of nodes. This number and the next three are checked when the data set is loaded.
+        features: Number of features; 0 if features are not published with the graph.
         classes: Number of classes.
-        edges: Number of undirected edges without self-loops; None = not on record, not checked.
-        splits: Name of a split -> its files, none if it comes with the graph or is drawn. Default: the first.
+        edges: Number of undirected edges without self-loops; None if it is not on record.
+        splits: Name of a split -> its files, or no files if the split comes with the graph or is drawn. The
+            first split is the default.
         citations: Papers to cite.
-        files: Files of the graph, in the order `read` takes their contents.
-        read: Makes the graph; None for a set that is not made from files of the data folder.
-        directed: Whether the files list directions that `load(directed=True)` may keep.
-        attacks: Published attacked graphs.
-        defects: What is known to be wrong or easily misread.
-        licence: Terms, where they are stated.
+        files: Files of the graph, in the order of the arguments of `read`.
+        read: Reader that makes the graph from the contents of the files; None if the data set does not come
+            from files of the data folder.
+        directed: Whether the files list directions that `load(directed=True)` can keep.
+        attacks: Attacked versions of the graph.
+        defects: What is known to be wrong or easy to misread.
+        licence: Terms of use, if they are stated.
     """
 
     nodes: int
@@ -38,6 +40,11 @@ class DatasetRecord:
     attacks: Mapping[str, PublishedAttack] = field(default_factory=dict)
     defects: tuple[str, ...] = ()
     licence: str = "not stated with the files"
+
+    @property
+    def default_split(self) -> str:
+        """Name of the usual split."""
+        return next(iter(self.splits))
 
     @property
     def all_files(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The named data sets: what each must give, its files, where it comes from and what is wrong with it."""
+"""All named data sets: sizes, files, splits, attacked versions, citations and known defects."""
 
 from gadc.datasets.named._published_attacks import PublishedAttack
 from gadc.datasets.named._readers import facebook, geom_gcn, npz, ogb, planetoid
@@ -22,8 +22,8 @@ _OGB = "Hu et al.: Open Graph Benchmark: Datasets for Machine Learning on Graphs
 
 _NOT_48 = "The published splits are called 0.6/0.2 but hold about 48/32/20 % of the nodes."
 _OWN_SPLIT = (
-    "Table 1 of the GADC paper uses these fixed Pro-GNN lists, not the public split of the full graph: "
-    "its figures do not compare with those of the public split."
+    "Table 1 of the GADC paper uses these fixed Pro-GNN lists, not the public split of the full graph; "
+    "figures on the two splits cannot be compared."
 )
 
 
@@ -58,7 +58,7 @@ def _prognn(
     splits: dict[str, tuple[str, ...]] = {"prognn": (f"splits/{name}_prognn_splits.json",)}
     if name in ("cora", "citeseer"):
         splits["adaptive"] = ()
-    if name == "pubmed":
+    if from_planetoid:
         splits["nettack"] = ("nettack_prognn/pubmed_nettacked_nodes.json",)
     return DatasetRecord(
         nodes=nodes,
@@ -75,7 +75,7 @@ def _prognn(
 
 
 def _attacks(name: str) -> dict[str, PublishedAttack]:
-    """Attacked graphs of one set; the paper's and Pro-GNN's Metattack both have 25 %, and they differ."""
+    """List the attacked versions; the Metattack graphs of the paper and of Pro-GNN differ, also at 25 %."""
 
     def files(folder: str, kind: str, rates: tuple[float, ...]) -> dict[float, str]:
         return {rate: f"{folder}/{name}_{kind}_adj_{rate}.npz" for rate in rates}
@@ -142,22 +142,24 @@ def _csr(file: str, nodes: int, features: int, classes: int, edges: int, source:
 
 
 _CORNELL_FIRST = (
-    "Features and labels are byte for byte those of Texas, put on Cornell's graph: a slip of the first "
-    "Geom-GCN release that the published GADC figures share. cornell-corrected has Cornell's own."
+    "The graph is Cornell's, but features and labels are those of Texas: a mistake in the first Geom-GCN "
+    "release, on which the published GADC figures rest. cornell-corrected has Cornell's features and labels."
 )
-_CORNELL_LATER = "Figures published before the correction, GADC's among them, are on cornell-as-published."
-_REPEATED = "Many nodes are copies of one another, across the splits as well; see {}-filtered."
+_CORNELL_LATER = (
+    "Figures published before the correction, those of GADC included, are on cornell-as-published."
+)
+_REPEATED = "Many nodes are copies of each other, also across the parts of a split; see {}-filtered."
 _SELF_LOOPS = "The files list {} self-loops, which are left out."
 _FIFTEEN = (
-    "15 nodes have no features and no label: their rows are zero, their label is -1, no split holds them. "
-    "Loaders that call them class 0 find a homophily of 0.736."
+    "15 nodes have no features and no label: their rows are zero, their label is -1, and they are in no "
+    "split. Loaders that assign them to class 0 find a homophily of 0.736."
 )
 _WHOLE = "The whole graph, not its largest component."
 _PUBMED_TARGETS = (
-    "Nettack chose its targets by another split: 14 of the 186 are training and 17 validation nodes of the "
-    "split prognn. The split nettack is the attack's own, and has all of them as test nodes."
+    "Nettack chose its targets by another split: of the 186 targets, 14 are training nodes and 17 validation "
+    "nodes of the split prognn. In the split nettack, published with the attack, all are test nodes."
 )
-_SMALL_SPLITS = "geom-gcn: splits 4 and 5 cover 2,120 nodes only."
+_SMALL_SPLITS = "geom-gcn: splits 4 and 5 cover only 2,120 nodes."
 
 REGISTRY: dict[str, DatasetRecord] = {
     "cora": _planetoid("cora", 2708, 1433, 7, 5278),
@@ -172,7 +174,7 @@ REGISTRY: dict[str, DatasetRecord] = {
         3,
         44324,
         _NAMATA,
-        "The whole graph, not its largest component.",
+        _WHOLE,
         _PUBMED_TARGETS,
     ),
     "cora_ml-prognn": _prognn(
@@ -190,7 +192,7 @@ REGISTRY: dict[str, DatasetRecord] = {
         2,
         16714,
         "Adamic, Glance: The Political Blogosphere and the 2004 U.S. Election. LinkKDD 2005",
-        "No features are published; the identity matrix stands in.",
+        "No features are published; the identity matrix takes their place.",
     ),
     "cornell-as-published": _geom_gcn("webkb/cornell", "cornell", 183, 1703, 277, _CORNELL_FIRST),
     "cornell-corrected": _geom_gcn("webkb_corrected/cornell", "cornell", 183, 1703, 277, _CORNELL_LATER),
@@ -227,7 +229,7 @@ REGISTRY: dict[str, DatasetRecord] = {
         ),
         defects=(
             "1,838 nodes state no gender: their label is -1.",
-            "No relation to the WebKB set called Cornell.",
+            "Not related to the WebKB data set called Cornell.",
         ),
     ),
     "ogbn-arxiv": DatasetRecord(
@@ -241,7 +243,7 @@ REGISTRY: dict[str, DatasetRecord] = {
         splits={"official": (), "random": ()},
         citations=(_OGB,),
         defects=(
-            "The 128 node features are absent: x is None. Anything run on made-up features must say so.",
+            "The 128 node features are not included: x is None. Results on other features must say so.",
         ),
         licence="ODC-BY",
     ),
@@ -253,7 +255,7 @@ REGISTRY: dict[str, DatasetRecord] = {
         splits={"official": (), "random": ()},
         citations=(_OGB,),
         defects=(
-            "Comes through the ogb package (an extra), which downloads 1.4 GB.",
+            "Read by the package ogb (an extra), which downloads 1.4 GB.",
             "The GADC paper prints 42 classes.",
         ),
         licence="Amazon licence, as OGB states it",
@@ -268,7 +270,7 @@ REGISTRY: dict[str, DatasetRecord] = {
         splits={"random": ()},
         citations=("Fellbaum (ed.): WordNet: An Electronic Lexical Database. MIT Press 1998",),
         defects=(
-            "Derived from WordNet 3.0, no standard benchmark: synsets, pointers, words of the glosses.",
+            "Not a standard benchmark: nodes are synsets of WordNet 3.0, edges pointers, features words.",
             "1,056 nodes have no feature; class sizes are very uneven; dense features take 3.2 GB.",
         ),
         licence="WordNet 3.0 licence",
@@ -280,27 +282,33 @@ REGISTRY: dict[str, DatasetRecord] = {
         edges=None,
         splits={"random": ()},
         citations=("Alpaydin, Kaynak: Optical Recognition of Handwritten Digits. UCI ML Repository 1998",),
-        defects=("The graph is made here: it joins each image with its nearest ones.",),
+        defects=("The graph is not published: it joins each image with its nearest images.",),
         licence="CC BY 4.0 (UCI)",
     ),
 }
 
 
 def names() -> list[str]:
-    """Names that `load` knows."""
+    """List the names of all data sets that `load` knows.
+
+    Examples:
+        >>> from gadc.datasets import names
+        >>> names()[:3]
+        ['cora', 'citeseer', 'pubmed']
+    """
     return list(REGISTRY)
 
 
 def record(name: str) -> DatasetRecord:
-    """DatasetRecord of a data set.
+    """Return the record of a data set.
 
     Raises:
-        ValueError: There is no such name; the message lists the choices.
+        ValueError: There is no data set of this name; the message lists the names.
     """
     if name == "cornell":
         raise ValueError(
-            "data set 'cornell' exists twice: 'cornell-as-published' (features and labels of Texas by a slip "
-            "of the first release; the published GADC figures use it) and 'cornell-corrected'. Say which."
+            "data set must be 'cornell-as-published' (with the features and labels of Texas, a mistake in "
+            "the first release; the published GADC figures use it) or 'cornell-corrected', got 'cornell'."
         )
     if name not in REGISTRY:
         raise ValueError(f"data set must be one of {', '.join(REGISTRY)}, got {name!r}.")

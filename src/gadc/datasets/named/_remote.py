@@ -1,7 +1,7 @@
-"""Where the files are published. Addresses are facts; the SHA-256 decides whether the content is believed.
+"""Public addresses of files, and the download; a file is kept only if its SHA-256 is the published one.
 
-The classes of PyTorch Geometric know the addresses of the sets they cover. Only their `url` is used: their
-own download checks neither the certificate of the host nor the content.
+The addresses of many data sets are attributes of PyTorch Geometric's classes. Only these addresses are used:
+the download of those classes checks neither the certificate of the host nor the content.
 """
 
 import re
@@ -18,8 +18,8 @@ _FIRST_CORNELL = (  # a copy of the first Geom-GCN release, which later correcte
     "https://raw.githubusercontent.com/chennnM/GCNII/4a87bfeee74176353b103444bbb9ca25767685c0/new_data/cornell"
 )
 
-# Pattern of the path -> address. `pyg` is torch_geometric.datasets, `file` the name of the file,
-# other fields are groups of the pattern. The first pattern that fits wins.
+# Pattern of the path -> address. `pyg` is torch_geometric.datasets, `file` is the name of the file, and other
+# fields are groups of the pattern. The first pattern that matches is used.
 _ADDRESSES = {
     r"planetoid/.*": "{pyg.Planetoid.url}/{file}",
     r"splits/geom_gcn/.*": "{pyg.Planetoid.geom_gcn_url}/splits/{file}",
@@ -40,25 +40,33 @@ _ADDRESSES = {
 
 
 def address(path: str) -> str | None:
-    """Public address of a file, or None where it has to be placed by hand."""
+    """Return the public address of a file; None if there is none and it has to be copied by hand."""
     for pattern, template in _ADDRESSES.items():
         if match := re.fullmatch(pattern, path):
-            import torch_geometric.datasets as pyg  # slow to import, and only needed here
+            import torch_geometric.datasets as pyg  # slow to import
 
             return template.format(pyg=pyg, file=PurePosixPath(path).name, **match.groupdict())
     return None
 
 
 def download(path: str, folder: Path, *, progress: bool = False) -> Path:
-    """Download a file into `folder`; nothing is kept unless it is complete and its SHA-256 agrees.
+    """Download a file; nothing is kept unless it is complete and its SHA-256 agrees.
+
+    Args:
+        path: Path below a data folder.
+        folder: Folder in the layout of a data folder.
+        progress: Show a progress bar; False by default.
+
+    Returns:
+        The downloaded file.
 
     Raises:
-        OSError: There is no network, no such page, or no known address.
-        ChecksumError: What came is not the published file.
+        OSError: There is no network, the page does not exist, or no address is known.
+        ChecksumError: The downloaded file is not the published one.
     """
     url = address(path)
     if url is None:
-        raise OSError("no public address is known for it")
+        raise OSError("no public address is known")
     target = folder / path
     expected = known()[path]
     try:
@@ -69,9 +77,9 @@ def download(path: str, folder: Path, *, progress: bool = False) -> Path:
             path=target.parent,
             downloader=pooch.HTTPDownloader(progressbar=progress, timeout=30),
         )
-    except OSError as error:  # the words of the network library fill a screen
+    except OSError as error:  # the message of the network library fills a screen
         raise OSError(f"{type(error).__name__} at {url}") from error
-    except ValueError as error:  # pooch's word for a hash that differs; it keeps no such file
+    except ValueError as error:  # pooch raises it if the hash differs, and keeps no file
         digests = re.findall(r"\b[0-9a-f]{64}\b", str(error))
         raise ChecksumError(url, expected, digests[-1] if digests else "another one") from error
     return target

@@ -10,7 +10,7 @@ TRAIN, VAL, TEST = 1, 2, 3  # 0 = no role
 
 
 def roles(train: Array, val: Array, test: Array) -> Array:
-    """One role a node from three masks, or k x n roles from k x n masks.
+    """Convert three masks to one role per node, or k × n masks to k × n roles.
 
     Raises:
         ValueError: A node is in two masks.
@@ -22,7 +22,7 @@ def roles(train: Array, val: Array, test: Array) -> Array:
 
 
 def roles_from_indices(num_nodes: int, train: Any, val: Any, test: Any) -> Array:
-    """One role a node from three lists of node numbers."""
+    """Convert three lists of node numbers to one role per node."""
     masks = np.zeros((3, num_nodes), dtype=bool)
     for mask, nodes in zip(masks, (train, val, test), strict=True):
         mask[np.asarray(nodes, dtype=np.int64)] = True

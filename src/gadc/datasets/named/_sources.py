@@ -1,4 +1,4 @@
-"""The places a file is looked for: the data folder, the user cache, then its public address."""
+"""Find files in the data folder, in the user cache or at their public address."""
 
 import os
 import zipfile
@@ -14,11 +14,11 @@ from gadc.datasets.named._remote import download
 
 @dataclass(frozen=True, kw_only=True)
 class Sources:
-    """Finds files by their path below a data folder and gives their verified content.
+    """Find files by their path below a data folder and return their verified content.
 
     Args:
-        root: Data folder; None takes GADC_DATA, or no folder if that is unset.
-        progress: Show a bar while downloading.
+        root: Data folder; by default the folder in GADC_DATA, or none if that is not set.
+        progress: Show a progress bar while downloading; False by default.
     """
 
     root: Path | None = None
@@ -36,7 +36,7 @@ class Sources:
 
     @property
     def downloads(self) -> Path:
-        """Part of the user cache that holds raw files, in the layout of a data folder."""
+        """Folder of downloaded files in the user cache, in the layout of a data folder."""
         return cache_folder() / "raw"
 
     @property
@@ -45,7 +45,7 @@ class Sources:
         return [*([self.root] if self.root else []), self.downloads]
 
     def find(self, path: str) -> Path | None:
-        """First place that has the file, plain or zipped; None if no place has it."""
+        """Return the first place of the file, plain or zipped; None if it is not found."""
         for place in self.places:
             for name in (path, f"{path}.zip"):
                 if (place / name).is_file():
@@ -53,13 +53,13 @@ class Sources:
         return None
 
     def peek(self, path: str) -> bytes | None:
-        """Verified content of a file that is there, unzipped; None where it is absent.
+        """Return the verified content of a file, unzipped; None if it is not found.
 
-        A damaged file in the user cache counts as absent, since a download replaces it; in the data folder,
-        which belongs to the user, it is an error.
+        A damaged file in the user cache counts as not found, because a download replaces it. In the data
+        folder, which belongs to the user, it is an error.
 
         Raises:
-            ChecksumError: The data folder has the file, but it is not the published one.
+            ChecksumError: The file in the data folder is not the published one.
         """
         found = self.find(path)
         if found is None:
@@ -74,15 +74,17 @@ class Sources:
         return _unzip(content) if found.suffix == ".zip" else content
 
     def read(self, path: str, *, owner: str) -> bytes:
-        """Content of a file: what was hashed is what is returned, so nothing can change in between.
+        """Return the content of a file and download the file if needed.
+
+        The bytes that were hashed are returned, so that the file cannot change in between.
 
         Args:
             path: Path below a data folder.
             owner: Name of the data set, for the error.
 
         Raises:
-            DatasetNotFoundError: No place has the file and it could not be downloaded.
-            ChecksumError: A file is there, or was downloaded, but it is not the published one.
+            DatasetNotFoundError: The file was not found and could not be downloaded.
+            ChecksumError: The file is not the published one.
         """
         content = self.peek(path)
         if content is None:
@@ -98,14 +100,14 @@ class Sources:
         except OSError as error:
             places = ", ".join(str(place) for place in self.places)
             raise DatasetNotFoundError(
-                f"{owner}: the file {path} was not found. Looked in: {places}. Download: {error}. "
-                f"With a network, `gadc data get {owner}` gets what is public; "
-                f"by hand, put the file at {self.places[0] / path}."
+                f"{owner}: the file {path} was not found in {places}, and it could not be downloaded: "
+                f"{error}. `gadc data get {owner}` downloads all public files; any other file has to be "
+                f"copied to {self.places[0] / path}."
             ) from error
 
 
 def _unzip(content: bytes) -> bytes:
-    """The only member of an archive."""
+    """Return the only member of a zip archive."""
     with zipfile.ZipFile(BytesIO(content)) as archive:
         (member,) = archive.namelist()
         return archive.read(member)

@@ -1,7 +1,7 @@
-"""Keeps arrays on disk so that a data set is parsed once: one folder of .npy files and a manifest each.
+"""Arrays on disk, so that a data set is parsed once: a folder of .npy files and a manifest per data set.
 
-The folder is written beside its place and renamed, under a lock, so a reader sees all of it or nothing. What
-is read back is compared with the manifest (sources, sizes, CRC-32); what does not agree is built again.
+The folder is written under another name and renamed under a lock, so that a reader sees all of it or nothing.
+Arrays that are read are compared with the manifest (sources, sizes, CRC-32) and built again if they differ.
 """
 
 import json
@@ -21,15 +21,15 @@ Arrays = dict[str, Array]
 
 
 def cached(folder: Path, sources: Mapping[str, str], build: Callable[[], Arrays]) -> Arrays:
-    """Arrays kept in `folder`, built at first use and whenever they are not what they should be.
+    """Read arrays from a folder; build and write them if they are missing, outdated or damaged.
 
     Args:
-        folder: Where the arrays are kept.
-        sources: Raw file -> SHA-256; a change builds anew.
-        build: Makes the arrays from the raw files.
+        folder: Folder of the arrays.
+        sources: Raw file -> SHA-256; if one changes, the arrays are built again.
+        build: Builds the arrays from the raw files.
 
     Returns:
-        Arrays mapped into memory, copy-on-write: changing them never reaches the disk.
+        Arrays mapped into memory, copy-on-write: changes never reach the disk.
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -43,13 +43,13 @@ def cached(folder: Path, sources: Mapping[str, str], build: Callable[[], Arrays]
             arrays = build()
             try:
                 _write(folder, sources, arrays)
-            except OSError as error:  # a full disk must not take the data away
+            except OSError as error:  # the arrays can be used even if the disk is full
                 _warn(folder, error)
         return arrays
 
 
 def _warn(folder: Path, error: OSError) -> None:
-    warnings.warn(f"data sets: {folder.name} is not cached, {folder.parent}: {error}.", stacklevel=3)
+    warnings.warn(f"data sets: {folder.name} could not be cached in {folder.parent}: {error}.", stacklevel=3)
 
 
 def _write(folder: Path, sources: Mapping[str, str], arrays: Arrays) -> None:
@@ -57,26 +57,26 @@ def _write(folder: Path, sources: Mapping[str, str], arrays: Arrays) -> None:
         unfinished.mkdir()
         for name, array in arrays.items():
             np.save(unfinished / f"{name}.npy", array, allow_pickle=False)
-        marks = {name: _mark(unfinished / f"{name}.npy") for name in arrays}
-        manifest = {"format": FORMAT, "sources": dict(sources), "arrays": marks}
+        fingerprints = {name: _fingerprint(unfinished / f"{name}.npy") for name in arrays}
+        manifest = {"format": FORMAT, "sources": dict(sources), "arrays": fingerprints}
         (unfinished / "manifest.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
 
 def _read(folder: Path, sources: Mapping[str, str]) -> Arrays | None:
-    """The arrays, or None where there are none or they cannot be trusted."""
+    """Read the arrays; None if they are missing or differ from the manifest."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         if manifest["format"] != FORMAT or manifest["sources"] != dict(sources):
             return None
         files = {name: folder / f"{name}.npy" for name in manifest["arrays"]}
-        if any(_mark(file) != manifest["arrays"][name] for name, file in files.items()):
+        if any(_fingerprint(file) != manifest["arrays"][name] for name, file in files.items()):
             return None
         return {name: np.load(file, mmap_mode="c", allow_pickle=False) for name, file in files.items()}
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _mark(file: Path) -> list[int]:
-    """Size and CRC-32: finds accidents; tampering is the business of the SHA-256 of the raw files."""
+def _fingerprint(file: Path) -> list[int]:
+    """Return size and CRC-32, which reveal accidents; the SHA-256 of the raw files reveals tampering."""
     content = file.read_bytes()
     return [len(content), zlib.crc32(content)]

@@ -1,4 +1,4 @@
-"""Data sets that need no files."""
+"""Graphs that need no files: two random graph models, and handwritten digits from scikit-learn."""
 
 from collections.abc import Callable
 

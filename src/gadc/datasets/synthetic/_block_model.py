@@ -1,7 +1,7 @@
-"""What the two random graph models share: checks, labels, features, masks and sorted edges.
+"""What the two random graph models share: checks, class sizes, features, masks and edges.
 
-An undirected edge {u, v} with u < v is one integer key, u·n + v. Sorting and comparing keys is then all it
-takes to find duplicates and to put edges in order, with 8 bytes an edge.
+An undirected edge is one whole number, its key (see `gadc._base.pairs`), so that duplicates are found and
+edges are sorted with 8 bytes per edge.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.pairs import edge_list
+from gadc.datasets._masks import split_masks
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -23,10 +24,10 @@ FloatArray = NDArray[np.float64]
 _FEATURE_BLOCK = 65_536  # rows whose class means are added at once
 
 
-def check_knobs(
+def check_parameters(
     owner: str, num_nodes: int, num_classes: int, mean_degree: float, homophily: float, signal: float
 ) -> None:
-    """Refuse knobs no graph can have; `owner` is the function that the error names."""
+    """Refuse parameters that no graph can have; `owner` is the function that the error names."""
     if not num_classes >= 1:
         raise ValueError(f"{owner}: num_classes must be >= 1, got {num_classes!r}.")
     if not num_nodes >= num_classes:
@@ -42,25 +43,25 @@ def check_knobs(
 
 
 def check_density(owner: str, sizes: IntArray, inside: float, across: float, share: float) -> None:
-    """Refuse more edges inside or across classes than `share` of the node pairs there are."""
+    """Refuse more edges inside or across classes than `share` times the number of node pairs."""
     inside_pairs, across_pairs = count_pairs(sizes)
     for kind, edges, pairs in (("inside", inside, inside_pairs), ("across", across, across_pairs)):
         if edges > share * pairs:
             raise ValueError(
                 f"{owner}: edges {kind} classes must be <= {share:g} times the {pairs} node pairs there, "
-                f"but mean_degree and homophily ask for {edges:g}."
+                f"but mean_degree and homophily give {edges:g}."
             )
 
 
 def count_pairs(sizes: IntArray) -> tuple[int, int]:
-    """Number of node pairs inside classes and across classes."""
+    """Count the node pairs inside classes and across classes."""
     inside = int((sizes * (sizes - 1) // 2).sum())
     num_nodes = int(sizes.sum())
     return inside, num_nodes * (num_nodes - 1) // 2 - inside
 
 
 def class_sizes(num_nodes: int, proportions: Sequence[float]) -> IntArray:
-    """Split `num_nodes` as `proportions` say; no class is off by more than one node."""
+    """Divide nodes into classes by `proportions`; each size is off by less than one node."""
     ends = np.rint(np.cumsum(proportions) / np.sum(proportions) * num_nodes)
     sizes: IntArray = np.diff(ends, prepend=0).astype(np.int64)
     return sizes
@@ -77,7 +78,7 @@ def contextual_data(
     split: tuple[float, float, float],
     rng: np.random.Generator,
 ) -> Data:
-    """Dress a graph with features around class means and with random masks."""
+    """Add features around class means and random masks to a graph."""
     masks = _split_masks(owner, len(labels), split, rng)
     features = _features(owner, labels, num_classes, num_features, signal, rng)
     return Data(
@@ -91,7 +92,7 @@ def contextual_data(
 def _features(
     owner: str, labels: IntArray, num_classes: int, num_features: int, signal: float, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Draw x_i = signal · μ_{y_i} + N(0, I); unit vectors μ_c, orthogonal where `num_features` has room."""
+    """Draw x_i = signal · μ_{y_i} + N(0, I) with unit vectors μ_c, orthogonal if features suffice."""
     if not num_features >= 1:
         raise ValueError(f"{owner}: num_features must be >= 1, got {num_features!r}.")
     means = rng.standard_normal((num_features, num_classes))
@@ -108,14 +109,10 @@ def _features(
 def _split_masks(
     owner: str, num_nodes: int, split: tuple[float, float, float], rng: np.random.Generator
 ) -> dict[str, Tensor]:
-    """Random train, validation and test masks of the shares `split`."""
+    """Draw training, validation and test masks with the shares `split`."""
     if len(split) != 3 or not min(split) >= 0 or not math.isclose(sum(split), 1):
         raise ValueError(f"{owner}: split must be three shares >= 0 that sum to 1, got {split!r}.")
     order = rng.permutation(num_nodes)
     ends = np.rint(np.cumsum(split)[:2] * num_nodes).astype(np.int64)
-    masks = {}
-    for name, nodes in zip(("train_mask", "val_mask", "test_mask"), np.split(order, ends), strict=True):
-        mask = np.zeros(num_nodes, dtype=np.bool_)
-        mask[nodes] = True
-        masks[name] = torch.from_numpy(mask)
-    return masks
+    train, val, test = np.split(order, ends)
+    return split_masks(num_nodes, train, val, test)

@@ -1,14 +1,15 @@
 """Large graphs with power-law degrees, homophilous labels and noisy features.
 
 Degree-corrected block model (Karrer and Newman, Phys. Rev. E 83, 2011) with expected degrees w_i as in Chung
-and Lu (PNAS 99, 2002). Independent edges are drawn until the wanted number of distinct ones is there,
+and Lu (PNAS 99, 2002). Independent edges are drawn until the required number of distinct edges is reached:
 
     inside classes:  P(i, j) ∝ w_i w_j / W_c,    y_i = y_j = c,    W_c = Σ_{y_k = c} w_k
     across classes:  P(i, j) ∝ w_i w_j,          y_i ≠ y_j
 
-so the number of edges and the homophily are exact up to rounding to whole edges. The w_i follow a power law
-cut at √(Σ w), beyond which the probabilities w_i w_j / Σ w of Chung and Lu would exceed 1. Endpoints are
-drawn as multinomial counts and a shuffle, with no search per edge: O(nodes + edges) and a sort.
+The number of edges and the homophily are therefore exact, up to rounding to whole edges. The w_i follow a
+power law up to √(Σ w), above which the probabilities w_i w_j / Σ w of Chung and Lu would exceed 1. Ends of
+edges are drawn as multinomial counts that are then shuffled, without a search per edge: O(nodes + edges) and
+a sort.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from gadc.datasets.synthetic._block_model import (
     FloatArray,
     IntArray,
     check_density,
-    check_knobs,
+    check_parameters,
     class_sizes,
     contextual_data,
 )
 
-_MAX_ROUNDS = 500  # a round redraws what was rejected, so the missing part shrinks geometrically
-_MAX_DENSITY = 0.5  # above, most draws repeat an edge that is there
+_MAX_ROUNDS = 500  # each round replaces the rejected edges, whose number shrinks geometrically
+_MAX_DENSITY = 0.5  # above this share of all pairs, most draws repeat an edge
 
 
 def power_law(
@@ -53,20 +54,26 @@ def power_law(
     Args:
         num_nodes: Number of nodes n.
         mean_degree: Mean degree; the graph has round(n · mean_degree / 2) undirected edges.
-        exponent: γ > 2 of the density w^-γ of expected degrees.
-        num_classes: Number of classes, of equal size up to one node.
-        homophily: Share of edges inside classes, in [0, 1]; with a single class it must be 1.
-        num_features: Number of features d.
-        signal: Length of the class means; the noise of every feature has variance 1.
-        split: Shares of training, validation and test nodes.
-        seed: Seed of everything random.
+        exponent: Exponent γ > 2 of the density w^-γ of expected degrees, 2.5 by default.
+        num_classes: Number of classes, of equal size up to one node; 10 by default.
+        homophily: Share of edges inside classes, in [0, 1]; 0.8 by default. With a single class it must be 1.
+        num_features: Number of features d, 100 by default.
+        signal: Length of the class means, 1 by default; the noise of each feature has variance 1.
+        split: Shares of training, validation and test nodes; (0.6, 0.2, 0.2) by default.
+        seed: Seed of all random numbers, 0 by default.
 
     Returns:
-        Undirected simple graph with `x`, `y` and masks; `edge_index` has both directions, sorted by row.
-        Nodes of small weight may be isolated. As repeated edges are drawn anew, the largest hubs fall short
-        of their expected degree.
+        Undirected graph without self-loops and duplicates, with `x` (n, d), `y` and masks; `edge_index` has
+        both directions, sorted by row. Nodes of small weight may be isolated. Because repeated edges are
+        drawn again, the largest hubs have fewer edges than expected.
+
+    Examples:
+        >>> from gadc.datasets import power_law
+        >>> data = power_law(1000, 6.0, num_features=8)
+        >>> data.num_edges, data.x.shape
+        (6000, torch.Size([1000, 8]))
     """
-    check_knobs("power_law", num_nodes, num_classes, mean_degree, homophily, signal)
+    check_parameters("power_law", num_nodes, num_classes, mean_degree, homophily, signal)
     if not 2 < exponent < np.inf:
         raise ValueError(f"power_law: exponent must be > 2 and finite, got {exponent!r}.")
     sizes = class_sizes(num_nodes, [1.0] * num_classes)
@@ -97,13 +104,13 @@ def power_law(
 
 @dataclass(frozen=True, kw_only=True)
 class _EdgeSampler:
-    """Draws keys of edges that may repeat; everything is in order of class.
+    """Draw keys of edges that may repeat; all arrays are sorted by class.
 
     Args:
         weights: Expected degrees.
-        nodes: Number of each node in the graph.
-        sizes: Nodes of each class.
-        rng: Source of randomness.
+        nodes: The nodes of the graph.
+        sizes: Number of nodes of each class.
+        rng: Random number generator.
     """
 
     weights: FloatArray
@@ -112,13 +119,13 @@ class _EdgeSampler:
     rng: np.random.Generator
 
     def labels(self) -> IntArray:
-        """Class of every node of the graph."""
+        """Return the class of each node of the graph."""
         labels = np.empty_like(self.nodes)
         labels[self.nodes] = self._classes()
         return labels
 
     def inside(self, count: int) -> IntArray:
-        """At most `count` edges inside classes: an end among all nodes, the other one in its class."""
+        """Draw at most `count` edges inside classes: one end among all nodes, the other in its class."""
         ends = self._counts(count, self.weights)
         cuts = np.cumsum(self.sizes)[:-1]
         parts = zip(
@@ -131,7 +138,7 @@ class _EdgeSampler:
         return keys
 
     def across(self, count: int) -> IntArray:
-        """At most `count` edges across classes: two ends among all nodes, kept where the classes differ."""
+        """Draw at most `count` edges across classes: two ends among all nodes, of different classes."""
         places = np.arange(len(self.nodes))
         u = np.repeat(places, self._counts(count, self.weights))
         v = self._shuffled(places, count, self.weights)
@@ -148,14 +155,14 @@ class _EdgeSampler:
         return self.rng.multinomial(count, weights / weights.sum())
 
     def _shuffled(self, nodes: IntArray, count: int, weights: FloatArray) -> IntArray:
-        """Independent draws from `nodes`: how often each comes, then in which order."""
+        """Draw `count` nodes independently: first how often each occurs, then their order."""
         drawn = np.repeat(nodes, self._counts(count, weights))
         self.rng.shuffle(drawn)
         return drawn
 
 
 def _expected_degrees(num_nodes: int, mean: float, exponent: float, rng: np.random.Generator) -> FloatArray:
-    """Pareto weights with density ∝ w^-γ on [low, √(n · mean)], with `low` such that the mean is right."""
+    """Draw Pareto weights with density ∝ w^-γ on [low, √(n · mean)], where `low` gives the mean."""
     alpha, high = exponent - 1, np.sqrt(num_nodes * mean)
 
     def excess(low: float) -> float:
@@ -168,7 +175,7 @@ def _expected_degrees(num_nodes: int, mean: float, exponent: float, rng: np.rand
 
 
 def _draw_distinct(draw: Callable[[int], IntArray], count: int) -> IntArray:
-    """Repeat `draw`, which gives at most as many keys as asked, until `count` distinct keys are there."""
+    """Call `draw`, which returns at most the requested number of keys, until `count` are distinct."""
     keys = np.empty(0, dtype=np.int64)
     for _ in range(_MAX_ROUNDS):
         if len(keys) == count:
@@ -181,6 +188,6 @@ def _draw_distinct(draw: Callable[[int], IntArray], count: int) -> IntArray:
         np.not_equal(keys[1:], keys[:-1], out=new[1:])
         keys = keys[new]
     raise ValueError(
-        f"power_law: too dense: {len(keys)} of {count} distinct edges after {_MAX_ROUNDS} rounds of drawing; "
-        "lower mean_degree or raise num_nodes or exponent."
+        f"power_law: too dense a graph: {len(keys)} of {count} distinct edges after {_MAX_ROUNDS} rounds "
+        "of drawing; lower mean_degree, or raise num_nodes or exponent."
     )

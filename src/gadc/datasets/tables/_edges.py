@@ -1,4 +1,4 @@
-"""From pairs of node numbers to a clean edge list: sorted, no loops, no duplicates, both directions."""
+"""Edges as rows of a table become a clean edge list: sorted, without self-loops and duplicates."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ Floats: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Edges:
-    """A clean edge list and what was taken away to get it.
+    """A clean edge list, and counts of the rows that were left out or merged.
 
     Args:
         edge_index: (2, m) int64, sorted.
         edge_weight: (m,) float32, or None without weights.
-        count: Edges, an undirected one counted once.
-        self_loops: Rows that were loops.
-        duplicates: Rows merged into another row's edge.
-        both_ways: Undirected edges that the rows list in both directions.
-        isolated: Nodes without an edge.
-        directed: Whether the edges are taken as directed.
+        count: Number of edges; an undirected edge counts once.
+        self_loops: Number of rows that were self-loops.
+        duplicates: Number of rows that were merged into the edge of another row.
+        both_ways: Number of undirected edges that the rows list in both directions.
+        isolated: Number of nodes without an edge.
+        directed: Whether the edges were read as directed.
     """
 
     edge_index: Tensor
@@ -42,15 +42,27 @@ class Edges:
     isolated: int
     directed: bool
 
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.count + self.duplicates + self.self_loops
+
 
 def clean_edges(
     source: Integers, target: Integers, weight: Floats | None, num_nodes: int, *, directed: bool
 ) -> Edges:
-    """Leave out loops, merge duplicates, and list an undirected edge in both directions.
+    """Leave out self-loops, merge duplicates, and list an undirected edge in both directions.
 
-    Repeated rows count once without weights and add up with weights. Where an undirected edge is listed in
-    both directions, its weight is the mean of the two, as everywhere in this library: a table of a symmetric
-    matrix and a table of its upper half are one graph.
+    Repeated rows count once without weights; with weights, their weights are added. If an undirected edge is
+    listed in both directions, its weight is the mean of the two, as everywhere in this library: a table of a
+    symmetric matrix and a table of its upper half give the same graph.
+
+    Args:
+        source: Position of one end of each edge.
+        target: Position of the other end.
+        weight: Weight of each edge, or None.
+        num_nodes: Number of nodes.
+        directed: Keep the edges as listed instead of in both directions.
     """
     rows = len(source)
     proper = source != target
@@ -86,8 +98,9 @@ def clean_edges(
 
 
 def _sorted(keys: Keys, weight: Floats | None) -> tuple[Keys, Floats | None]:
+    """Sort edges by their keys; without weights, in place."""
     if weight is None:
-        keys.sort()  # ours, so in place
+        keys.sort()
         return keys, None
     order = np.argsort(keys, kind="stable")
     return keys[order], weight[order]
@@ -116,7 +129,7 @@ def _both_ways(keys: Keys, weight: Floats | None, num_nodes: int) -> tuple[Tenso
     """List both directions of sorted pairs i < j, sorted, in linear time.
 
     Row i of the symmetric matrix is row i of its strictly lower part followed by row i of its strictly upper
-    part. The upper part is what we have; the lower one is its transpose, which SciPy finds by counting.
+    part. `keys` give the upper part; the lower part is its transpose, which SciPy finds by counting.
     """
     upper = sparse.csr_array(
         (

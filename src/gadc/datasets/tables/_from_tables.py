@@ -151,7 +151,7 @@ def _report(
         edges_file=ends.table.name,
         nodes_file=columns.table.name,
         columns={role: name for role, name in roles.items() if name is not None},
-        rows=graph.count + graph.duplicates + graph.self_loops + unknown,
+        rows=graph.rows + unknown,
         self_loops=graph.self_loops,
         unknown=unknown,
         duplicates=graph.duplicates,

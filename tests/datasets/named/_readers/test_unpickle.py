@@ -6,10 +6,10 @@ import pytest
 from scipy import sparse
 
 from gadc.datasets.named._readers.unpickle import loads
-from tests.helpers.fakes import old_pickle
+from tests.helpers.planetoid import old_pickle
 
 
-def test_reads_what_the_planetoid_files_hold():
+def test_unpickler_loads_arrays_matrices_and_dictionaries():
     matrix = sparse.csr_matrix(np.array([[0.0, 2.0], [3.0, 0.0]], dtype=np.float32))
     labels = np.eye(3, dtype=np.int32)
     graph = defaultdict(list, {0: [1, 1], 1: [0]})
@@ -19,7 +19,7 @@ def test_reads_what_the_planetoid_files_hold():
 
 
 class _Writes:
-    """Its pickle writes a file when it is loaded without care."""
+    """An object whose pickle writes a file when an ordinary unpickler loads it."""
 
     def __init__(self, file):
         self.file = file
@@ -40,20 +40,20 @@ def test_malicious_pickle_is_not_executed(tmp_path, protocol):
 
 
 def old_pickle_names(content: bytes) -> bytes:
-    """Let the array in front pass, so that the refusal is about the file that is opened."""
+    """Rename the module of the array in front, so that the unpickler refuses the file and not the array."""
     return content.replace(b"cnumpy._core.multiarray\n", b"cnumpy.core.multiarray\n")
 
 
 @pytest.mark.parametrize(
     "name", ["os.system", "builtins.eval", "builtins.getattr", "numpy.load", "numpy.core.multiarray.scalar"]
 )
-def test_other_names_are_refused(name):
+def test_unpickler_refuses_other_names(name):
     module, _, attribute = name.rpartition(".")
     content = f"c{module}\n{attribute}\n.".encode()
     with pytest.raises(pickle.UnpicklingError, match=name.replace(".", r"\.")):
         loads(content)
 
 
-def test_what_is_no_pickle_is_refused():
+def test_unpickler_refuses_other_content():
     with pytest.raises((pickle.UnpicklingError, EOFError, ValueError)):
         loads(b"<html>404</html>")

@@ -1,1 +1,1 @@
-"""Readers of the published file formats: bytes in, `RawGraph` out."""
+"""Readers of published file formats: they take the content of files and return a `RawGraph`."""

@@ -9,8 +9,11 @@ from gadc.datasets.named._raw_graph import RawGraph
 
 
 def read(content: bytes) -> RawGraph:
-    """Gender (column 2, 0 = missing) from the one-hot encoded other columns, as Lim et al. (2021) pose it."""
-    matrix = io.loadmat(BytesIO(content))  # type: ignore[arg-type]  # an open file will do
+    """Read a graph whose classes are the gender and whose features are the other columns, one-hot encoded.
+
+    This is the task of Lim et al. (2021). Gender is column 2; 0 means missing.
+    """
+    matrix = io.loadmat(BytesIO(content))  # type: ignore[arg-type]  # an open file is accepted
     table = matrix["local_info"].astype(np.int64)
     blocks = [_one_hot(table[:, column]) for column in (0, 2, 3, 4, 5, 6)]
     return RawGraph(

@@ -1,7 +1,7 @@
-"""Graphs in NumPy archives: the gnn-benchmark form, its largest component, and the heterophilous form.
+"""NumPy archives: graphs of gnn-benchmark and of Platonov et al., adjacency matrices, masks.
 
-`allow_pickle` stays off. Some archives hold names of nodes or classes as pickled objects; those members are
-never opened.
+Archives are opened without pickle. Some hold the names of nodes or classes as pickled objects; these members
+are never opened.
 """
 
 from io import BytesIO
@@ -16,7 +16,7 @@ from gadc.datasets.named._roles import roles
 
 
 def read_csr(content: bytes) -> RawGraph:
-    """gnn-benchmark form (Shchur et al., 2018): CSR parts `adj_*`, `attr_*`, and `labels`."""
+    """Read the gnn-benchmark form (Shchur et al., 2018): CSR parts `adj_*` and `attr_*`, and `labels`."""
     archive = _open(content)
     adj = _csr(archive, "adj")
     x = _csr(archive, "attr").astype(np.float32) if "attr_data" in archive else None
@@ -24,9 +24,9 @@ def read_csr(content: bytes) -> RawGraph:
 
 
 def read_largest_component(content: bytes) -> RawGraph:
-    """The same form, cut down to the largest component as DeepRobust does; nodes keep their order.
+    """Read the gnn-benchmark form and keep the largest component, as DeepRobust does; the order stays.
 
-    Without features (Polblogs) each node gets its own: the identity matrix.
+    If there are no features (Polblogs), the identity matrix takes their place.
     """
     graph = read_csr(content)
     n = graph.num_nodes
@@ -40,7 +40,7 @@ def read_largest_component(content: bytes) -> RawGraph:
 
 
 def read_heterophilous(content: bytes) -> RawGraph:
-    """Form of Platonov et al., ICLR 2023: dense features, a list of pairs, and ten published splits."""
+    """Read the form of Platonov et al. (ICLR 2023): dense features, a list of edges, and ten splits."""
     archive = _open(content)
     masks = [archive[f"{part}_masks"] for part in ("train", "val", "test")]
     return RawGraph(
@@ -52,12 +52,12 @@ def read_heterophilous(content: bytes) -> RawGraph:
 
 
 def read_adjacency(content: bytes) -> Array:
-    """Pairs (2, m) of a sparse matrix that SciPy saved."""
+    """Read the edges (2, m) of a sparse matrix that SciPy saved."""
     return _edges(sparse.csr_array(sparse.load_npz(BytesIO(content))))
 
 
 def read_masks(content: bytes) -> Array:
-    """Roles in a Geom-GCN split file."""
+    """Read the roles in a Geom-GCN split file."""
     archive = _open(content)
     return roles(*(archive[f"{part}_mask"] for part in ("train", "val", "test")))
 
@@ -72,5 +72,5 @@ def _csr(archive: Any, prefix: str) -> sparse.csr_array:
 
 
 def _edges(adj: sparse.csr_array) -> Array:
-    """Pairs with a stored value other than zero."""
+    """List the entries other than zero."""
     return np.stack(adj.nonzero()).astype(np.int64)

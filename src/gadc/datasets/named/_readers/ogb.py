@@ -13,7 +13,7 @@ from gadc.datasets.named._sources import Sources
 
 
 def read_arxiv(adjacency: bytes, classes: bytes, role: bytes) -> RawGraph:
-    """ogbn-arxiv from its GraphSAINT form: graph, labels and official split; the features are not in it."""
+    """Read ogbn-arxiv from its GraphSAINT form: graph, labels and official split, but no features."""
     by_node = json.loads(classes)
     y = np.array([by_node[str(node)] for node in range(len(by_node))], dtype=np.int64)
     part = json.loads(role)
@@ -22,7 +22,7 @@ def read_arxiv(adjacency: bytes, classes: bytes, role: bytes) -> RawGraph:
 
 
 def read_products(sources: Sources) -> RawGraph:
-    """ogbn-products through the `ogb` package, which downloads and keeps its own files (1.4 GB).
+    """Read ogbn-products with the `ogb` package, which downloads and keeps its own files (1.4 GB).
 
     Raises:
         ImportError: The package is not installed.
@@ -31,8 +31,8 @@ def read_products(sources: Sources) -> RawGraph:
         from ogb.nodeproppred import NodePropPredDataset
     except ImportError as error:
         raise ImportError(
-            "ogbn-products: comes through the ogb package, which downloads 1.4 GB at first use: "
-            'pip install "gadc[ogb]".'
+            "ogbn-products: the package ogb, which downloads 1.4 GB at first use, is not installed; "
+            'install it with: pip install "gadc[ogb]".'
         ) from error
     given = sources.root / "ogb" if sources.root else None
     root = given if given is not None and given.is_dir() else cache_folder() / "ogb"

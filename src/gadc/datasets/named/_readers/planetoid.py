@@ -1,7 +1,7 @@
 """Planetoid format (Yang, Cohen, Salakhutdinov, ICML 2016): seven pickles and a list of test nodes.
 
-`allx`, `ally` hold the nodes that are not test nodes, in order; row i of `tx`, `ty` belongs to the node that
-line i of `test.index` names. Numbers missing in that list (15 in Citeseer) have no features and no label.
+`allx` and `ally` hold the nodes that are not test nodes, in order. Row i of `tx` and `ty` belongs to the node
+in line i of `test.index`. Nodes that are missing in that list (15 in Citeseer) have no features and no label.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ PARTS = ("allx", "tx", "ally", "ty", "y", "graph", "test.index")
 
 
 def read(allx: bytes, tx: bytes, ally: bytes, ty: bytes, y: bytes, graph: bytes, index: bytes) -> RawGraph:
-    """Read the graph and its public split (20 training nodes per class, 500 validation nodes)."""
+    """Read the graph and its public split: 20 training nodes per class, 500 validation nodes."""
     test = np.array(index.split(), dtype=np.int64)
     known = loads(ally)
     num_nodes, num_known = int(test.max()) + 1, len(known)

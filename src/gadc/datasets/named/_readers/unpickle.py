@@ -1,7 +1,7 @@
-"""Reads the pickles of the Planetoid sets, and nothing else.
+"""An unpickler for the Planetoid files only.
 
-A pickle names the callables that build its objects, so an untouched unpickler runs whatever a file asks for.
-This one knows the six names that occur in those files; any other is refused before it is looked up.
+A pickle names the functions that build its objects, so that an ordinary unpickler runs any function a file
+names. This one knows the six names that occur in the Planetoid files and refuses any other.
 """
 
 import pickle
@@ -34,14 +34,14 @@ class _Unpickler(pickle.Unpickler):
             return _ALLOWED[module, name]
         except KeyError:
             raise pickle.UnpicklingError(
-                f"unpickle: a Planetoid file may not name {module}.{name}; nothing was run."
+                f"unpickle: a Planetoid file must not name {module}.{name}; nothing was run."
             ) from None
 
 
 def loads(content: bytes) -> Any:
-    """Object in a pickle made of numpy arrays, CSR matrices, dictionaries and lists.
+    """Load a pickle that consists of NumPy arrays, CSR matrices, dictionaries and lists.
 
     Raises:
-        pickle.UnpicklingError: The pickle names anything else, or is no pickle.
+        pickle.UnpicklingError: The pickle names anything else, or the content is not a pickle.
     """
     return _Unpickler(BytesIO(content), encoding="latin1").load()

@@ -12,7 +12,7 @@ TINY = tuple(f"tiny/ind.tiny.{part}" for part in planetoid.PARTS)
 
 
 def old_pickle(value) -> bytes:
-    """A pickle that names modules as Python 2, numpy 1 and old SciPy did."""
+    """Pickle a value with the module names of Python 2, NumPy 1 and old SciPy."""
     content = pickle.dumps(value, protocol=3)
     for new, old in (
         (b"cnumpy._core.multiarray\n", b"cnumpy.core.multiarray\n"),
@@ -24,7 +24,7 @@ def old_pickle(value) -> bytes:
 
 
 def tiny_planetoid() -> dict[str, bytes]:
-    """Seven nodes on a path with a self-loop at 0; node 5 is missing in the test list, which is 6, 4."""
+    """Build the files of seven nodes on a path with a self-loop at 0; the test list is 6, 4, without 5."""
     x = np.arange(14, dtype=np.float32).reshape(7, 2)
     one_hot = np.eye(2, dtype=np.int32)[[0, 1, 0, 1, 0, 0, 1]]
     graph = defaultdict(list, {i: [j for j in (i - 1, i + 1) if 0 <= j < 7] for i in range(7)})
