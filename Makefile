@@ -43,6 +43,7 @@ lint: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
 	$(BIN)/python benchmarks/core.py
+	$(BIN)/python benchmarks/backends.py
 	$(BIN)/python benchmarks/speed.py
 
 # Long: goes on from the stored runs in results/, then writes the page made of them.

@@ -300,6 +300,6 @@ def torch_matrix(T: LinearOperator) -> Tensor:
 def _warm_up() -> None:
     """Compile or load the kernels, which is measured by itself."""
     small = power_law(300, 6, num_features=100, seed=0)
-    with gadc.operators._backend.use_backend("numba"):
+    with gadc.operators.use_backend("numba"):
         gadc.diffuse(small.x, small.edge_index, variant="III", num_steps=4, rtol=1e-2)
         gadc.diffuse(small.x, small.edge_index, variant="III", num_steps=4)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import gadc
 from gadc.diffusion import VARIANTS
 from gadc.diffusion._graph import adjacency
-from gadc.operators._backend import use_backend
+from gadc.operators import use_backend
 from gadc.operators._build import pattern_of
 from tests.helpers.graphs import Graph, graphs, random_graph
 

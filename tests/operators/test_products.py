@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from gadc.operators import LinearOperator, Step
-from gadc.operators._backend import use_backend
+from gadc.operators import LinearOperator, Step, use_backend
 from gadc.operators._numba import csr as numba_csr
 from gadc.operators._pattern import SparsePattern
 from gadc.operators._products import fused_spmm, sddmm, spmm

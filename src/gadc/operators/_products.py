@@ -87,7 +87,7 @@ def fused_spmm(pattern: SparsePattern, values: Tensor, dense: Tensor, step: Step
         step: What is done with the product A dense.
     """
     blocks = dense_blocks.pays(pattern, dense.shape[1])
-    if not blocks and uses_numba(pattern.nnz * dense.shape[1], values, dense):
+    if not blocks and _spmm_in_numba(pattern, values, dense):
         from gadc.operators._numba import csr as numba_csr
 
         return numba_csr.spmm(pattern, values, dense, step)
@@ -116,10 +116,15 @@ def _differentiated(*operands: Tensor) -> bool:
     return torch.is_grad_enabled() and any(one.requires_grad for one in operands)
 
 
+def _spmm_in_numba(pattern: SparsePattern, values: Tensor, dense: Tensor) -> bool:
+    columns = dense.shape[1]
+    return uses_numba(pattern.nnz * columns, values, dense, columns=columns)
+
+
 def _product(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
     if dense_blocks.pays(pattern, dense.shape[1]):
         return dense_blocks.spmm(pattern, values, dense)
-    if uses_numba(pattern.nnz * dense.shape[1], values, dense):
+    if _spmm_in_numba(pattern, values, dense):
         from gadc.operators._numba import csr as numba_csr
 
         return numba_csr.spmm(pattern, values, dense)
