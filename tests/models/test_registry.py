@@ -1,4 +1,4 @@
-"""What every model in the registry promises."""
+"""Every model in the registry keeps the same promises."""
 
 import re
 import sys
@@ -34,7 +34,7 @@ def model(request):
     return _make(request.param)
 
 
-def test_an_unknown_name_lists_the_choices():
+def test_unknown_name_lists_the_choices():
     with pytest.raises(ValueError, match=f"{', '.join(MODELS)}, got 'oracle'"):
         make_model("oracle")
 
@@ -70,18 +70,18 @@ def test_scores_are_differentiable_in_the_features(name):
     assert bool((x.grad != 0).any(1).all())
 
 
-def test_same_seed_same_result(model):
+def test_same_seed_gives_the_same_result(model):
     data = tiny_data()
     assert torch.equal(model.fit(data, seed=1).logits, model.fit(data, seed=1).logits)
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name not in WITHOUT_CHANCE])
-def test_another_seed_another_result(name):
+def test_another_seed_gives_another_result(name):
     model, data = _make(name), tiny_data()
     assert not torch.equal(model.fit(data, seed=1).logits, model.fit(data, seed=2).logits)
 
 
-def test_global_randomness_is_left_as_it_was(model):
+def test_fit_restores_the_global_generator(model):
     data = tiny_data()
     torch.manual_seed(5)
     before = torch.random.get_rng_state()
@@ -91,14 +91,14 @@ def test_global_randomness_is_left_as_it_was(model):
     assert torch.equal(model.fit(data, seed=1).logits, first)
 
 
-def test_data_is_not_changed(model):
+def test_fit_does_not_change_the_data(model):
     data = tiny_data()
     model.fit(data, seed=1)
     for key, value in tiny_data().to_dict().items():
         assert torch.equal(data[key], value), key
 
 
-def test_test_labels_are_not_used(model):
+def test_fit_does_not_use_test_labels(model):
     data = tiny_data()
     first = model.fit(data, seed=1)
     data.y = torch.where(data.test_mask, 0, data.y)
@@ -106,7 +106,7 @@ def test_test_labels_are_not_used(model):
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name not in WITHOUT_FEATURES])
-def test_double_precision(name):
+def test_fit_keeps_double_precision(name):
     fitted = _make(name).fit(tiny_data(dtype=torch.float64), seed=1)
     assert fitted.logits.dtype == torch.float64
 
@@ -120,7 +120,7 @@ def _documented():
 
 
 def _missing(name, kind):
-    """What a model of that name still lacks."""
+    """List what a model of that name still lacks."""
     module = kind.__module__
     *folders, file = module.split(".")[1:]
     test = ROOT.joinpath("tests", *folders, f"test_{file.lstrip('_')}.py")
@@ -128,6 +128,7 @@ def _missing(name, kind):
     there = {
         "citation": name in WITHOUT_PAPER or _cites(sys.modules[module].__doc__ or ""),
         "test": test.exists() and kind.__name__ in test.read_text(encoding="utf-8"),
+        "example": ">>> " in (kind.__doc__ or ""),
         "docs": name in _documented(),
         "row": name in WITHOUT_ROW or name in rows,
     }
@@ -140,25 +141,25 @@ def _cites(docstring):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_model_has_a_citation_a_test_a_line_in_the_docs_and_a_row_in_a_table(name):
+def test_model_has_citation_test_example_docs_and_row(name):
     assert _missing(name, MODELS[name]) == []
 
 
-def test_a_model_that_lacks_them_is_found_out():
+def test_model_without_these_is_reported():
     class Unheard(Model):
         __module__ = "gadc.models"
 
-    assert _missing("unheard", Unheard) == ["citation", "test", "docs", "row"]
+    assert _missing("unheard", Unheard) == ["citation", "test", "example", "docs", "row"]
     assert not _cites('An idea of 2017, "short".')
     assert not _cites('"Semi-Supervised Classification", somewhere.')
 
 
-def test_the_docs_name_no_model_that_is_gone():
+def test_docs_name_existing_models_only():
     assert set(_documented()) <= set(MODELS)
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name not in WITHOUT_PAPER])
-def test_the_docs_say_whether_edge_weights_have_a_gradient(name):
+def test_docs_say_whether_edge_weights_have_a_gradient(name):
     data = tiny_data()
     fitted = _make(name).fit(data, seed=1)
     weight = data.edge_weight.clone().requires_grad_()

@@ -1,6 +1,15 @@
 """Models by name, all of one shape: a frozen dataclass of settings with `fit(data, seed=...) -> Fitted`.
 
-A new model is one file here and one line in `MODELS`; the experiments find it by that name.
+    GADC                 GADC
+    without the graph    FeatureModel
+    without the features LabelPropagation
+    graph networks       GCN, GAT, APPNP, GLP, S2GC, IRLS, NAGphormer
+    robust networks      AirGNN, ElasticGNN, EvenNet, GNNGuard, HANG, HANGQuad, RobustGCN, SoftMedianGDC
+    purified graphs      GCNGarnet, GCNJaccard, GCNSVD, ProGNN, StableGCN, SVDPPRGCN, Purified
+    made of others       Auto, BestOf
+
+`make_model(name, **settings)` builds a model by its name in `MODELS`. A new model is one file in this folder
+and one line in `MODELS`; the experiments find it by that name.
 """
 
 from __future__ import annotations
@@ -67,7 +76,17 @@ MODELS: dict[str, type[Model]] = {
 
 
 def make_model(name: str, **settings: Any) -> Model:
-    """The model of that name with these settings."""
+    """Build a model by its name.
+
+    Args:
+        name: One of the keys of `MODELS`, such as "gadc".
+        **settings: Settings of the model; see its class.
+
+    Examples:
+        >>> from gadc.models import make_model
+        >>> make_model("gadc", variant="IV").variant
+        'IV'
+    """
     if name not in MODELS:
         raise ValueError(f"make_model: name must be one of {', '.join(MODELS)}, got {name!r}.")
     if name == "best":  # the one model that is made of others

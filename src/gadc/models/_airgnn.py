@@ -1,7 +1,7 @@
-"""AirGNN: proximal steps that give every node a residual of its own.
+"""AirGNN: proximal steps with one adaptive residual per node.
 
 X. Liu, Ding, Jin, Xu, Ma, Z. Liu and Tang, "Graph Neural Networks with Adaptive Residual", NeurIPS 2021. It
-descends on
+minimises
 
     λ Σ_i ‖x_i - h_i‖₂ + (1-λ) tr(Xᵀ L̃ X),    H = MLP(X),    L̃ = I - Â
 
@@ -28,9 +28,16 @@ class AirGNN(GraphModel):
     """MLP, then K adaptive steps.
 
     Args:
-        lam: Weight λ of the distance to H, from 0 (plain averaging) to below 1 (H itself).
-        num_steps: Steps K.
-        dropout: On the features and the hidden units.
+        lam: Weight λ of the distance to H, from 0 (plain averaging) to below 1 (H itself) (default
+            0.1).
+        num_steps: Number K of proximal steps (default 10).
+        dropout: Probability of dropout on the features and the hidden units (default 0.8).
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import AirGNN
+        >>> AirGNN(epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     drops_features: ClassVar[bool] = True
@@ -48,7 +55,7 @@ class AirGNN(GraphModel):
             raise ValueError(f"AirGNN: lam must lie in [0, 1), got {self.lam!r}.")
 
     def build(self, in_features: int, num_classes: int) -> nn.Module:
-        """The MLP and the steps."""
+        """Build the MLP and the proximal steps."""
         mlp = build_head("mlp", in_features, num_classes, hidden=self.hidden, dropout=self.dropout)
         return _AdaptiveResidual(mlp, self.lam / (2 * (1 - self.lam)), self.num_steps)
 

@@ -15,11 +15,18 @@ from gadc.models._training.callbacks import Callback
 
 @dataclass(frozen=True, kw_only=True)
 class BestOf(Model):
-    """Fits every candidate and keeps the one with the highest validation accuracy, the first one on ties.
+    """Fit every candidate and keep the one with the highest validation accuracy; the first one wins a tie.
 
     Args:
         candidates: Settings of each candidate, with the name of its model under `model`.
-        make: Builds a model from a name and settings.
+        make: Function that builds a model from a name and settings, such as `make_model`.
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import make_model
+        >>> candidates = [{"model": "gadc", "epochs": 5}, {"model": "mlp", "epochs": 5}]
+        >>> make_model("best", candidates=candidates).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     candidates: Sequence[dict[str, Any]]
@@ -31,7 +38,7 @@ class BestOf(Model):
         self._models()
 
     def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
-        """Fit them all on the same data."""
+        """Fit all candidates on the same data and return the best."""
         fitted = [model.fit(data, seed=seed, callbacks=callbacks) for model in self._models()]
         return max(fitted, key=lambda one: _rank(one.trained.val_accuracy))
 

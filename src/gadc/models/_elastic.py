@@ -1,11 +1,11 @@
 """Elastic GNN: smoothing that lets the signal jump between clusters.
 
-X. Liu, Jin, Ma, Y. Li, H. Liu, Y. Wang, Yan and Tang, "Elastic Graph Neural Networks", ICML 2021. It descends
-on
+X. Liu, Jin, Ma, Y. Li, H. Liu, Y. Wang, Yan and Tang, "Elastic Graph Neural Networks", ICML 2021. It
+minimises
 
     ½‖F - H‖² + λ₂/2 tr(Fᵀ L̃ F) + λ₁ ‖Δ F‖₂₁,    H = MLP(X),    L̃ = I - Â = Δᵀ Δ
 
-with Δ the oriented incidence times D̃^-1/2, by proximal steps in F and the dual Z, one row an edge:
+with Δ the oriented incidence times D̃^-1/2, by proximal steps in F and the dual Z, one row per edge:
 
     Y = γ H + (1-γ) Â F,    γ = 1/(1+λ₂),    β = 1/(2γ)
     Z <- projection of Z + β Δ (Y - γ Δᵀ Z),    F <- Y - γ Δᵀ Z,    from Z = 0, F = H
@@ -13,7 +13,7 @@ with Δ the oriented incidence times D̃^-1/2, by proximal steps in F and the du
 The projection shortens each row of Z to λ₁ at most; for the norm ‖Δ F‖₁ it clamps each entry to ±λ₁.
 
 Edge weights are not in the paper. Here ‖Δ F‖₂₁ is Σ_e w_e ‖f_i/√d_i - f_j/√d_j‖, so that an edge of weight 0
-is no edge and has a finite slope. In the rows of Z divided by √w_e the steps above stay as they are, with Δ
+has no effect and a finite gradient. In the rows of Z divided by √w_e the steps above stay as they are, with Δ
 unweighted and w in Δᵀ.
 """
 
@@ -38,11 +38,18 @@ class ElasticGNN(GraphModel):
     """MLP, then K elastic steps.
 
     Args:
-        lam1: Weight λ₁ of the ℓ1-like part.
-        lam2: Weight λ₂ of the quadratic part.
-        num_steps: Steps K.
-        norm: "l21" treats the columns of F together, "l1" each by itself.
-        dropout: On the features and the hidden units.
+        lam1: Weight λ₁ of the ℓ1-like part (default 3.0).
+        lam2: Weight λ₂ of the quadratic part (default 3.0).
+        num_steps: Number K of elastic steps (default 10).
+        norm: "l21" treats the columns of F together, "l1" treats each column by itself (default
+            "l21").
+        dropout: Probability of dropout on the features and the hidden units.
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import ElasticGNN
+        >>> ElasticGNN(epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     drops_features: ClassVar[bool] = True
@@ -62,17 +69,17 @@ class ElasticGNN(GraphModel):
         check_choice("ElasticGNN", self.norm, "norm", ("l21", "l1"))
 
     def build(self, in_features: int, num_classes: int) -> nn.Module:
-        """The MLP and the steps."""
+        """Build the MLP and the elastic steps."""
         mlp = build_head("mlp", in_features, num_classes, hidden=self.hidden, dropout=self.dropout)
         return _Elastic(mlp, self)
 
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
-        """Ã, whose degrees Δ needs."""
+        """Return Ã, whose degrees Δ needs."""
         graph = adjacency(edge_index, edge_weight, len(x), dtype=x.dtype, owner="ElasticGNN")
         return add_self_loops(graph, 1.0)
 
     def descend(self, h: Tensor, graph: LinearOperator) -> Tensor:
-        """F after K steps from H, over Ã."""
+        """Return F after K steps that start at H, over Ã."""
         gamma = 1 / (1 + self.lam2)
         beta = 1 / (2 * gamma)
         operator, incidence = normalize(graph, "sym", owner="ElasticGNN"), Incidence(graph)
@@ -86,7 +93,7 @@ class ElasticGNN(GraphModel):
         return f
 
     def project(self, z: Tensor) -> Tensor:
-        """The nearest dual point: each row in the ball, or each entry in the interval, of radius λ₁."""
+        """Project every row onto the ball, or every entry onto the interval, of radius λ₁."""
         if self.norm == "l1":
             return z.clamp(-self.lam1, self.lam1)
         squares = z.square().sum(1, keepdim=True)
@@ -95,7 +102,7 @@ class ElasticGNN(GraphModel):
 
 
 class Incidence:
-    """Δ of a graph Ã: each edge i < j once, (Δ F)_e = f_i/√d_i - f_j/√d_j; the adjoint has the weights."""
+    """The incidence Δ of Ã: (Δ F)_e = f_i/√d_i - f_j/√d_j for each edge i < j; its adjoint has weights."""
 
     def __init__(self, graph: LinearOperator) -> None:
         self.pattern, edges = graph.pattern.incidence
@@ -106,11 +113,11 @@ class Incidence:
         self.flows = (signed * graph.values[edges].unsqueeze(1)).flatten()
 
     def __call__(self, f: Tensor) -> Tensor:
-        """Δ F."""
+        """Return Δ F."""
         return spmm(self.pattern, self.slopes, f)
 
     def adjoint(self, z: Tensor) -> Tensor:
-        """Δᵀ (w ⊙ Z)."""
+        """Return Δᵀ (w ⊙ Z)."""
         return spmm_transposed(self.pattern, self.flows, z)
 
 

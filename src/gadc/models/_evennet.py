@@ -5,7 +5,7 @@ Networks", NeurIPS 2022.
 
     Z = Σ_{k=0..⌊K/2⌋} w_k P^{2k} H,    H = MLP(X),    P = D^-1/2 A D^-1/2 without self-loops
 
-w is learned and starts at w_k = α (1-α)^{2k}, which for α near 1 is nearly the MLP alone.
+w is learned. It starts at w_k = α (1-α)^{2k}, which for α near 1 is close to the MLP alone.
 """
 
 from __future__ import annotations
@@ -29,10 +29,16 @@ class EvenNet(GraphModel):
     """MLP, then a polynomial of even powers.
 
     Args:
-        alpha: Restart probability α of the first w.
-        num_steps: Degree K.
-        dropout: On the features, the hidden units and H.
-        weight_decay: L2 term, on the MLP alone.
+        alpha: Restart probability α of the initial w (default 0.9).
+        num_steps: Degree K of the polynomial (default 10).
+        dropout: Probability of dropout on the features, the hidden units and H.
+        weight_decay: L2 penalty on the MLP only.
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import EvenNet
+        >>> EvenNet(epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     drops_features: ClassVar[bool] = True
@@ -46,16 +52,16 @@ class EvenNet(GraphModel):
         ppr(self.alpha, self.num_steps)
 
     def build(self, in_features: int, num_classes: int) -> nn.Module:
-        """The MLP and the filter."""
+        """Build the MLP and the filter."""
         mlp = build_head("mlp", in_features, num_classes, hidden=self.hidden, dropout=self.dropout)
         return _EvenFilter(mlp, ppr(self.alpha, self.num_steps)[::2], self.dropout)
 
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
-        """P."""
+        """Return P."""
         return Plain(self_loops=0.0)(x, edge_index, edge_weight)
 
     def parameter_groups(self, module: nn.Module) -> list[dict[str, Any]] | None:
-        """No decay on w."""
+        """Apply weight decay to the MLP and not to w."""
         return [
             {"params": module.mlp.parameters()},  # type: ignore[union-attr]
             {"params": [module.weights], "weight_decay": 0.0},

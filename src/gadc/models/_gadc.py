@@ -25,23 +25,32 @@ class GADC(DiffuseFirst):
     """Diffusion with a modified transition, then a head.
 
     Args:
-        variant: "plain", "I", "II", "III", "IV" or "IV+".
-        lam: Strength λ of the smoothing; at 0 the graph is not used.
-        num_steps: Hops K.
-        eps: Radius ε of the adversary.
-        series: "neumann" sums the hops 0 to K, "last" keeps T^K alone.
-        phi_from: Φ from the features that are "diffused" (normalised), or from the "raw" ones.
+        variant: "plain", "I", "II", "III", "IV" or "IV+" (default "II").
+        lam: Strength λ of the smoothing; at 0 the graph is not used (default 32.0).
+        num_steps: Number K of diffusion steps (default 16).
+        eps: Radius ε of the adversary (default 1.0).
+        series: "neumann" sums the hops 0 to K, "last" keeps T^K alone (default "neumann").
+        phi_from: Φ from the features that are "diffused" (normalised), or from the "raw" ones
+            (default "diffused").
         rtol: Relative error allowed in the diffusion; None sums directly.
         norm: "sym" or "rw"; None is the variant's own, "rw" for IV+ and "sym" for the others.
         self_loops: Weight of the self-loops; None is the variant's own.
-        directed: Take the edge list as it is instead of as undirected.
-        transpose: I only, see `gadc.diffusion.EdgeCosine`.
-        phi_norm: III only, see `gadc.diffusion.EdgeGram`.
-        phi_self_loops: I and III only, see `gadc.diffusion.EdgeCosine` and `EdgeGram`.
-        listed_loops: Not in IV, see `gadc.diffusion.Plain`.
-        power: IV only, see `gadc.diffusion.CosineGraph`.
-        neighbors: IV+ only, see `gadc.diffusion.AnchoredCosine`.
-        anchor: IV+ only, see `gadc.diffusion.AnchoredCosine`.
+        directed: Take the edge list as it is instead of as undirected (default False).
+        transpose: I only, see `gadc.diffusion.EdgeCosine` (default None).
+        phi_norm: III only, see `gadc.diffusion.EdgeGram` (default None).
+        phi_self_loops: I and III only, see `gadc.diffusion.EdgeCosine` and `EdgeGram` (default None).
+        listed_loops: Not in IV, see `gadc.diffusion.Plain` (default None).
+        power: IV only, see `gadc.diffusion.CosineGraph` (default None).
+        neighbors: IV+ only, see `gadc.diffusion.AnchoredCosine` (default None).
+        anchor: IV+ only, see `gadc.diffusion.AnchoredCosine` (default None).
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import GADC
+        >>> data = csbm(60, num_features=4, seed=0)
+        >>> fitted = GADC(variant="II", lam=4.0, epochs=5).fit(data)
+        >>> fitted.scores(data.x, data.edge_index).shape
+        torch.Size([60, 2])
     """
 
     variant: str = "II"
@@ -70,14 +79,14 @@ class GADC(DiffuseFirst):
         neumann(self.lam, self.num_steps)
 
     def aggregate(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        """F = S X of the normalised features, differentiable in `x` and `edge_weight`."""
+        """Return F = S X of the normalised features, differentiable in `x` and `edge_weight`."""
         features, diffuse = self.diffusion(x, edge_index, edge_weight)
         return diffuse(features)
 
     def diffusion(
         self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None
     ) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
-        """The normalised features X, and S."""
+        """Return the normalised features X and the linear map S."""
         features = remembered("rows", (x, self.normalize), lambda: normalize_rows(x, self.normalize))
         if self.lam == 0 and self.series == "neumann":
             return features, lambda columns: columns

@@ -4,10 +4,10 @@ Veličković, Cucurull, Casanova, Romero, Liò and Bengio, "Graph Attention Netw
 
     e_ij = LeakyReLU(aᵀ [W x_i ‖ W x_j])        slope 0.2
     α_ij = w_ij exp(e_ij) / Σ_l w_il exp(e_il)  over the neighbours and i itself (w_ii = 1)
-    out_i = Σ_j drop(α_ij) W x_j + b            per head; joined, then ELU; averaged in the last layer
+    out_i = Σ_j drop(α_ij) W x_j + b            per head; concatenated, then ELU; averaged in the last layer
 
-Edge weights are not in the paper. So placed, weights of 1 give the paper's formula, an edge of weight 0 is no
-edge, and the gradient in a weight is finite there, which PyG's `GATConv` has no way to say.
+Edge weights are not in the paper. At this place, weights of 1 give the paper's formula, and an edge of weight
+0 has no effect and a finite gradient. PyG's `GATConv` does not offer this.
 """
 
 from __future__ import annotations
@@ -34,12 +34,19 @@ class GAT(GraphModel):
     """Two layers of attention.
 
     Args:
-        hidden: Units of each head in the first layer.
-        heads: Heads of the first layer, which are joined.
-        output_heads: Heads of the second layer, which are averaged.
-        dropout: On the features, on the hidden units and on the attention.
-        elu_scale: Scale of the ELU. The published scripts on noise give it the 0.2 that belongs to the
-            attention's slope.
+        hidden: Number of units per head in the first layer (default 8).
+        heads: Number of heads of the first layer, which are concatenated (default 8).
+        output_heads: Number of heads of the second layer, which are averaged (default 1).
+        dropout: Probability of dropout on the features, on the hidden units and on the attention
+            (default 0.6).
+        elu_scale: Scale of the ELU. The published scripts on noise use 0.2, the slope of the
+            attention (default 1.0).
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import GAT
+        >>> GAT(epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     drops_features: ClassVar[bool] = True
@@ -62,11 +69,11 @@ class GAT(GraphModel):
         check_number("GAT", self.elu_scale, "elu_scale", strict=True)
 
     def build(self, in_features: int, num_classes: int) -> nn.Module:
-        """Both layers."""
+        """Build both layers."""
         return _Network(in_features, num_classes, self)
 
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
-        """Ã, whose entries weigh the attention."""
+        """Return Ã, whose entries weigh the attention."""
         return add_self_loops(adjacency(edge_index, edge_weight, len(x), dtype=x.dtype, owner="GAT"), 1.0)
 
 
@@ -85,13 +92,13 @@ class _Network(nn.Module):
 
 
 class Attention(nn.Module):
-    """One layer, shape (n, in_features) to (n, heads, units).
+    """One attention layer that maps shape (n, in_features) to (n, heads, units).
 
     Args:
         in_features: Width of the input.
         units: Width of each head.
         heads: Number of heads.
-        dropout: On the input and on the attention.
+        dropout: Probability of dropout on the input and on the attention.
     """
 
     def __init__(self, in_features: int, units: int, heads: int, dropout: float) -> None:

@@ -25,11 +25,18 @@ class GCN(GraphModel):
     """Graph convolutional network.
 
     Args:
-        num_layers: Number of convolutions.
-        input_dropout: Whether dropout acts on the features, too.
-        activation: "relu", or "none" for the linear network of the adaptive attacks.
+        num_layers: Number of convolutions (default 2).
+        input_dropout: Whether dropout acts on the features, too (default True).
+        activation: "relu", or "none" for the linear network of the adaptive attacks (default "relu").
         init: "default" (Glorot, biases 0), "uniform" or "shifted", see `gadc.models._training.heads`.
-        selection: The published scripts on noise take "window", those on attacks "val-last".
+        selection: Rule of model selection; the published scripts use "window" on noise and "val-last"
+            on attacks.
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import GCN
+        >>> GCN(epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     hidden: int = 16
@@ -45,18 +52,18 @@ class GCN(GraphModel):
         check_choice("GCN", self.init, "init", INITS)
 
     def build(self, in_features: int, num_classes: int) -> nn.Module:
-        """The convolutions."""
+        """Build the convolutions."""
         widths = [in_features, *[self.hidden] * (self.num_layers - 1), num_classes]
         return _Convolutions(widths, self)
 
     @property
     def drops_features(self) -> bool:
-        """Whether dropout acts on the features, as `input_dropout` says."""
+        """Return whether dropout acts on the features."""
         return self.input_dropout
 
     @property
     def receptive_hops(self) -> int:
-        """One hop per layer."""
+        """Return the number of layers: one hop per layer."""
         return self.num_layers
 
 

@@ -21,13 +21,19 @@ from gadc.transforms import Garnet
 
 @dataclass(frozen=True, kw_only=True)
 class GCNGarnet(GCN):
-    """GCN on the new, weighted graph, which passes no gradient on.
+    """GCN on the rebuilt, weighted graph. No gradient reaches the edges.
 
     Args:
-        rank: Number of singular triplets.
-        neighbors: Nearest neighbours of each node.
-        threshold: γ.
-        features: Whether smoothed features join the spectral coordinates.
+        rank: Number of singular triplets (default 50).
+        neighbors: Number of nearest neighbours per node (default 30).
+        threshold: Smallest weight γ of an edge that is kept (default 0.0003).
+        features: Whether smoothed features join the spectral coordinates (default False).
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import GCNGarnet
+        >>> GCNGarnet(rank=4, neighbors=3, epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     differentiable: ClassVar[bool] = False
@@ -44,12 +50,12 @@ class GCNGarnet(GCN):
         self.purifier()
 
     def purifier(self) -> Garnet:
-        """The step before the GCN."""
+        """Return the purification that runs before the GCN."""
         return Garnet(
             rank=self.rank, neighbors=self.neighbors, threshold=self.threshold, features=self.features
         )
 
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
-        """Â of the new graph."""
+        """Return Â of the rebuilt graph."""
         pure = self.purifier()(Data(x=x, edge_index=edge_index, edge_weight=edge_weight))
         return super().graph(x, pure.edge_index, pure.edge_weight)

@@ -7,8 +7,8 @@ Attacks on Graphs", WSDM 2020. The step is `gadc.diffusion.LowRank`:
 
 T stays in factors, so an epoch costs O(n r h) rather than O(n² h).
 
-The singular vectors pass no gradient on, so an attack climbs a relaxation around the clean graph A, that of
-the script of Liu et al., ICML 2024, where Δ is what it changes:
+No gradient passes through the singular vectors. An attack therefore follows a relaxation around the clean
+graph A, as in the script of Liu et al., ICML 2024, where Δ is the change of A:
 
     A_r + Δ ⊙ W,    W_ij = (‖U_i‖² + ‖V_j‖²) / 2
 """
@@ -35,11 +35,18 @@ from gadc.operators._products import rescale, row_sums
 
 @dataclass(frozen=True, kw_only=True)
 class GCNSVD(GCN):
-    """GCN on the low-rank graph; the singular vectors pass no gradient on.
+    """GCN on the low-rank graph. No gradient passes through the singular vectors.
 
     Args:
-        rank: r.
-        relaxed: Whether `scores` of a fitted model take the relaxation around the graph of the training.
+        rank: Rank r of the adjacency (default 50).
+        relaxed: Whether `scores` of a fitted model use the relaxation around the training graph
+            (default False).
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import GCNSVD
+        >>> GCNSVD(rank=4, epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     differentiable: ClassVar[bool] = False
@@ -52,11 +59,11 @@ class GCNSVD(GCN):
         self.transition()
 
     def transition(self) -> LowRank:
-        """What stands in the place of Â."""
+        """Return the transition that replaces Â."""
         return LowRank(rank=self.rank)
 
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
-        """T, diagonal plus rank r."""
+        """Return T, which is diagonal plus rank r."""
         return self.transition()(x, edge_index, edge_weight)
 
     def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
@@ -76,17 +83,17 @@ class GCNSVD(GCN):
 
 
 def relaxation(low: LinearOperator, clean: LinearOperator, graph: LinearOperator) -> LinearOperator:
-    """D^-1/2 (A_r + Δ ⊙ W + I) D^-1/2 with Δ = A' - A, differentiable in the values of A'.
+    """Return D^-1/2 (A_r + Δ ⊙ W + I) D^-1/2 with Δ = A' - A, differentiable in the values of A'.
 
     Args:
-        low: A_r, in factors.
-        clean: A.
-        graph: A'.
+        low: Low-rank adjacency A_r, in factors.
+        clean: Clean graph A.
+        graph: Changed graph A'.
     """
     difference = _change(graph, clean)
     pattern = difference.pattern
     left, right = (part for part in (low.left, low.right) if part is not None)
-    leverage = right.square().sum(1)  # V and U differ by signs
+    leverage = right.square().sum(1)  # V and U differ only in signs
     change = difference.values * (leverage[pattern.rows.long()] + leverage[pattern.cols.long()]) / 2
     ones = torch.ones(graph.shape[0], dtype=graph.dtype, device=graph.device)
     degree = 1 + low @ ones + row_sums(pattern, change)
@@ -97,7 +104,7 @@ def relaxation(low: LinearOperator, clean: LinearOperator, graph: LinearOperator
 
 
 def _change(graph: LinearOperator, clean: LinearOperator) -> LinearOperator:
-    """A' - A; cheap where A' lists all edges of A, as relaxed graphs do."""
+    """Return A' - A; cheap where A' lists all edges of A, as relaxed graphs do."""
     place, found = find_sorted(graph.pattern.keys, clean.pattern.keys)
     if found.all():
         return replace(graph, values=graph.values.index_add(0, place, -clean.values))

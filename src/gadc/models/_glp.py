@@ -23,9 +23,16 @@ class GLP(DiffuseFirst):
     """Generalised label propagation.
 
     Args:
-        alpha: Strength α of the filter.
-        num_terms: Terms of the series; ⌈4α⌉ if None.
-        scale: "exact" for the factor 1/(1+α), "published" for the α/(1+α) of the published scripts.
+        alpha: Strength α of the filter (default 10.0).
+        num_terms: Number of terms of the series; None means ⌈4α⌉.
+        scale: "exact" for the factor 1/(1+α), "published" for the factor α/(1+α) of the published
+            scripts (default "exact").
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import GLP
+        >>> GLP(alpha=2.0, epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     alpha: float = 10.0
@@ -43,7 +50,7 @@ class GLP(DiffuseFirst):
             check_count("GLP", self.num_terms, "num_terms", low=1)
 
     def aggregate(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        """The filtered features, differentiable in `x` and `edge_weight`."""
+        """Return the filtered features, differentiable in `x` and `edge_weight`."""
         features = normalize_rows(x, self.normalize)
         return polynomial(Plain()(features, edge_index, edge_weight), features, self._theta())
 

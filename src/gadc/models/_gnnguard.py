@@ -1,4 +1,4 @@
-"""GNNGuard: edges between states that do not resemble each other lose their weight, layer by layer.
+"""GNNGuard: every layer lowers the weight of edges between nodes whose states differ.
 
 X. Zhang and Zitnik, "GNNGuard: Defending Graph Neural Networks against Adversarial Attacks", NeurIPS 2020.
 
@@ -8,11 +8,11 @@ X. Zhang and Zitnik, "GNNGuard: Defending Graph Neural Networks against Adversar
     H <- D_ω^-1/2 ω D_ω^-1/2 H W + b
 
 Pruning drops an edge where sigmoid(c · [α_uv, α_vu]) <= ½; c is learned through the sigmoid, since the drop
-itself has no slope. An edge that a layer drops, or whose cosine it counts as 0, is lost to the layers behind
-it. Cosines below 0 count as 0. Edge weights w are not in the paper; weights of 1 give its formulas.
+itself has no gradient. An edge that a layer drops, or whose cosine counts as 0, is missing in all later
+layers. Cosines below 0 count as 0. Edge weights w are not in the paper; weights of 1 give its formulas.
 
-Training holds the cosines constant, as the authors do. In evaluation mode gradients go through them, so an
-attack sees the whole defence.
+Training treats the cosines as constants, as the authors do. In evaluation mode gradients pass through them,
+so an attack sees the whole defence.
 """
 
 from __future__ import annotations
@@ -32,19 +32,26 @@ from gadc.models._fast.dropout import drop
 from gadc.models._graph_model import GraphModel
 from gadc.operators import LinearOperator
 
-SMALLEST = 1e-6  # sums of similarities below it are not divided by
+SMALLEST = 1e-6  # smaller sums of similarities are not used as a divisor
 
 
 @dataclass(frozen=True, kw_only=True)
 class GNNGuard(GraphModel):
-    """A GCN whose layers guard themselves.
+    """GCN whose layers re-weight their edges by the similarity of hidden states.
 
     Args:
-        num_layers: Number of convolutions.
-        threshold: Cosines below it count as 0; the authors' code has 0.1.
-        memory: Whether a layer remembers the weights of the one before.
-        prune: Whether edges are dropped by the learned rule; the authors' code leaves it off.
-        dropout: On the hidden units.
+        num_layers: Number of convolutions (default 2).
+        threshold: Cosines below this value count as 0; the authors' code uses 0.1 (default 0.0).
+        memory: Whether a layer mixes in the edge weights of the layer before (default True).
+        prune: Whether edges are dropped by the learned rule; the authors' code leaves it off (default
+            False).
+        dropout: Probability of dropout on the hidden units.
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import GNNGuard
+        >>> GNNGuard(epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     num_layers: int = 2
@@ -60,23 +67,23 @@ class GNNGuard(GraphModel):
         check_number("GNNGuard", self.threshold, "threshold")
 
     def build(self, in_features: int, num_classes: int) -> nn.Module:
-        """The guarded convolutions."""
+        """Build the convolutions."""
         return _Guarded([in_features, *[self.hidden] * (self.num_layers - 1), num_classes], self)
 
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
-        """A, with the diagonal that α fills."""
+        """Return A with room for the diagonal of α."""
         return adjacency(edge_index, edge_weight, len(x), dtype=x.dtype, owner="GNNGuard")
 
 
 class Guard(NamedTuple):
-    """The weights of a layer, and which entries of their pattern may still have one."""
+    """Edge weights of a layer, and which entries of the pattern are still allowed."""
 
     weights: LinearOperator
     alive: Tensor
 
 
 def guard(x: Tensor, graph: LinearOperator, *, threshold: float = 0.0) -> Guard:
-    """α of the states x over A: rows that sum to 1, heavier where neighbours resemble each other."""
+    """Return α of the states x over A: rows that sum to 1, with more weight on similar neighbours."""
     rows, diagonal = graph.pattern.rows.long(), graph.pattern.diagonal
     cosines = edge_cosines(x, replace(graph, values=torch.ones_like(graph.values))).values
     alive = (cosines > 0) & (cosines >= threshold)
@@ -91,12 +98,12 @@ def guard(x: Tensor, graph: LinearOperator, *, threshold: float = 0.0) -> Guard:
 
 
 class GuardConv(nn.Module):
-    """One guarded layer.
+    """One convolution with re-weighted edges.
 
     Args:
         in_features: Width of the input.
         out_features: Width of the output.
-        threshold: Cosines below it count as 0.
+        threshold: Cosines below this value count as 0.
         memory: Whether the weights of the layer before are mixed in.
         prune: Whether edges are dropped by the learned rule.
     """
@@ -119,7 +126,7 @@ class GuardConv(nn.Module):
         nn.init.xavier_uniform_(self.linear.weight)
 
     def forward(self, x: Tensor, graph: LinearOperator, before: Guard | None = None) -> tuple[Tensor, Guard]:
-        """New states and the guard they were made with, over A and behind the layer that had `before`."""
+        """Return the new states and their edge weights; `before` are the weights of the layer before."""
         if before is not None:
             graph = replace(graph, values=torch.where(before.alive, graph.values, 0.0))
         states = x.detach() if self.training and x.requires_grad else x
@@ -141,14 +148,14 @@ class GuardConv(nn.Module):
         return out, Guard(weights, alive)
 
     def _guard(self, states: Tensor, graph: LinearOperator, *, first: bool) -> Guard:
-        """α of the states; that of the features is the same in every epoch of a fit."""
+        """Return α of the states; α of the input features is the same in every epoch of a fit."""
         if not first:
             return guard(states, graph, threshold=self.threshold)
         inputs = states, graph.values, graph.pattern, self.threshold
         return remembered("guard", inputs, lambda: guard(states, graph, threshold=self.threshold))
 
     def _keep(self, weights: LinearOperator, rule: Tensor) -> Tensor:
-        """1 for an edge that stays, 0 for one that goes, with the slope of the sigmoid."""
+        """Return 1 for an edge that stays and 0 for one that is dropped, with the gradient of the sigmoid."""
         _, mirror = weights.pattern.transposed
         chance = torch.sigmoid(rule[0] * weights.values + rule[1] * weights.values[mirror])
         keep = (chance > 0.5).to(chance.dtype) + (chance - chance.detach())

@@ -1,16 +1,16 @@
-"""HANG with coupled halves: node states follow the flow of a learned energy, our own reading of the idea.
+"""HANG with coupled position and momentum: node states follow the flow of a learned energy.
 
-After K. Zhao, Kang, Song, She, S. Wang and Tay, "Adversarial Robustness in Graph Neural Networks: A
+Our variant of K. Zhao, Kang, Song, She, S. Wang and Tay, "Adversarial Robustness in Graph Neural Networks: A
 Hamiltonian Approach", NeurIPS 2023. The published code decouples position and momentum
-(`gadc.models._hang_quad`); here they act on each other, as the paper's text has it:
+(`gadc.models._hang_quad`); here they act on each other, as in the paper's text:
 
     H(q, p) = ½ ‖Â p‖² + Σ log cosh(g(q)),    g(q) = Â q W + b
     q̇ = ∂H/∂p = Â² p,    ṗ = -∂H/∂q - r p = -Â tanh(g(q)) Wᵀ - r p,    q(0) = p(0) = BN(drop(X) W₀ + b₀)
     Z = drop(ReLU(q(t))) W' + b'
 
-Ours are the choice of g (attention has kinks, at which no step keeps the energy), the sum of log cosh for a
-norm of g, Â in place of A, and the read-out of q. A leapfrog step is symplectic: without friction, r = 0, the
-energy is kept up to the square of the step size. Friction multiplies p by exp(-r · step) once a step.
+Our own choices are g (attention has kinks, at which no step keeps the energy), the sum of log cosh instead of
+a norm of g, Â in place of A, and reading out q. A leapfrog step is symplectic: without friction, r = 0, the
+energy is kept up to the square of the step size. Friction multiplies p by exp(-r · step) once per step.
 """
 
 from __future__ import annotations
@@ -35,10 +35,16 @@ class HANG(GraphModel):
     """A linear map, leapfrog steps over the graph, a linear map.
 
     Args:
-        num_steps: Leapfrog steps.
-        step: Time of a step.
-        friction: Rate r at which the momentum fades; 0 keeps the energy.
-        dropout: On the features and on the last state.
+        num_steps: Number of leapfrog steps (default 4).
+        step: Time of a step (default 0.5).
+        friction: Rate r at which the momentum fades; 0 keeps the energy (default 0.0).
+        dropout: Probability of dropout on the features and on the last state (default 0.4).
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import HANG
+        >>> HANG(epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     drops_features: ClassVar[bool] = True
@@ -59,7 +65,7 @@ class HANG(GraphModel):
         check_number("HANG", self.friction, "friction")
 
     def build(self, in_features: int, num_classes: int) -> nn.Module:
-        """Encoder, flow and decoder."""
+        """Build encoder, flow and decoder."""
         return _CoupledFlow(in_features, num_classes, self)
 
 

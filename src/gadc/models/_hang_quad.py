@@ -7,8 +7,9 @@ momentum is read out, so that its flow is
     p₀ = BN(drop(X) W + b),    p_{t+1} = p_t + (1-s) 2/n A² p_t + s p₀,    s = sigmoid of a learned number
     Z = drop(ReLU(p_T)) W' + b'
 
-with n nodes. The p₀ of the source term is a constant for the gradient. 2/n ‖A‖² is small (.05 to .2 on the
-attacked citation graphs), so Z is nearly an MLP's. `gadc.models._hang` is the flow whose halves are coupled.
+with n nodes. The p₀ of the source term is treated as a constant by the gradient. 2/n ‖A‖² is small (.05 to .2
+on the attacked citation graphs), so Z is nearly an MLP's. `gadc.models._hang` is the flow with coupled
+position and momentum.
 """
 
 from __future__ import annotations
@@ -31,8 +32,14 @@ class HANGQuad(GraphModel):
     """A linear map, T Euler steps, a linear map.
 
     Args:
-        num_steps: Steps T.
-        dropout: On the features and on the last state.
+        num_steps: Number T of Euler steps (default 8).
+        dropout: Probability of dropout on the features and on the last state (default 0.4).
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import HANGQuad
+        >>> HANGQuad(epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     drops_features: ClassVar[bool] = True
@@ -49,11 +56,11 @@ class HANGQuad(GraphModel):
         check_count("HANGQuad", self.num_steps, "num_steps")
 
     def build(self, in_features: int, num_classes: int) -> nn.Module:
-        """Encoder, steps and decoder."""
+        """Build encoder, steps and decoder."""
         return _EvenFlow(in_features, num_classes, self)
 
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
-        """A."""
+        """Return the adjacency A."""
         return adjacency(edge_index, edge_weight, len(x), dtype=x.dtype, owner="HANGQuad")
 
 
@@ -65,7 +72,7 @@ class Encoder(nn.Module):
         self.linear, self.norm, self.dropout = nn.Linear(in_features, hidden), nn.BatchNorm1d(hidden), dropout
 
     def forward(self, x: Tensor) -> Tensor:
-        """The first state."""
+        """Return the initial state."""
         state: Tensor = self.norm(self.linear(drop(x, self.dropout, training=self.training)))
         return state
 

@@ -1,4 +1,4 @@
-"""IRLS (TWIRLS): descent on a graph-smoothing energy, with edges re-weighted on the way.
+"""IRLS (TWIRLS): descent on a graph-smoothing energy, with edges re-weighted between the steps.
 
 Y. Yang, T. Liu, Y. Wang, Zhou, Gan, Wei, Z. Zhang, Huang and Wipf, "Graph Neural Networks Inspired by
 Classical Iterative Algorithms", ICML 2021.
@@ -6,8 +6,8 @@ Classical Iterative Algorithms", ICML 2021.
     E(Y) = ‖Y - f(X)‖² + λ tr(Yᵀ L Y),    L = D - A,    M = λ D + I
     Y <- (1 - α) Y + α M^-1 (λ A Y + f(X))          from Y = f(X): a step of descent preconditioned by M
 
-Robust edges replace ‖y_i - y_j‖² in the energy by a concave function of it. Its slope γ_ij, from the present
-Y, multiplies A (and D is that of γ A):
+Robust edges replace ‖y_i - y_j‖² in the energy by a concave function of it. Its slope γ_ij at the current
+Y multiplies A, and D becomes the degrees of γ A:
 
     γ_ij = 1 / max(s, τ),  and 0 where s > T,       s = ‖y_i - y_j‖^{2-p}
 """
@@ -33,18 +33,26 @@ class IRLS(LinearPropagation):
     """Unfolded iteratively re-weighted least squares.
 
     Args:
-        lam: Strength λ of the smoothing.
-        alpha: Step size α.
-        num_steps: Steps K.
-        step: "preconditioned" as above, or "published" for Y <- (1-α) Y + αλ Â Y + α D^-1 f(X), which the
-            published scripts run (with α = λ = 1 it grows with K and does not converge).
-        reweight: Whether edges are robust; the published scripts leave it out.
-        every: Steps between two re-weightings; the first is before the first step.
-        p: Exponent of the robust penalty, from 0 to 2.
-        tau: Floor τ > 0 of s.
-        cut: Threshold T above which an edge is dropped; None drops none.
-        num_layers: Layers of f; one is a linear map.
-        dropout: On the features, and on hidden units of f.
+        lam: Strength λ of the smoothing (default 1.0).
+        alpha: Step size α (default 1.0).
+        num_steps: Number K of descent steps (default 16).
+        step: "preconditioned" as above, or "published" for Y <- (1-α) Y + αλ Â Y + α D^-1 f(X), which
+            the published scripts run (with α = λ = 1 it grows with K and does not converge) (default
+            "preconditioned").
+        reweight: Whether edges are re-weighted; the published scripts do not (default True).
+        every: Number of steps between two re-weightings; the first one precedes the first step
+            (default 4).
+        p: Exponent of the robust penalty, from 0 to 2 (default 1.0).
+        tau: Floor τ > 0 of s (default 0.2).
+        cut: Threshold T above which an edge is dropped; None drops no edge.
+        num_layers: Number of layers of f; with one layer f is linear (default 1).
+        dropout: Probability of dropout on the features and on hidden units of f.
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import IRLS
+        >>> IRLS(epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     drops_features: ClassVar[bool] = True
@@ -79,20 +87,20 @@ class IRLS(LinearPropagation):
             raise ValueError("IRLS: the published step has no robust edges, got reweight=True.")
 
     def build(self, in_features: int, num_classes: int) -> nn.Module:
-        """The map f and the descent."""
+        """Build the map f and the descent."""
         return _Unfolded([in_features, *[self.hidden] * (self.num_layers - 1), num_classes], self)
 
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
-        """A."""
+        """Return the adjacency A."""
         return adjacency(edge_index, edge_weight, len(x), dtype=x.dtype, owner="IRLS")
 
     @property
     def linear(self) -> bool:
-        """It is where edges keep their weights."""
+        """Return whether the propagation is linear, which it is without re-weighting."""
         return not self.reweight
 
     def propagate(self, predicted: Tensor, graph: LinearOperator) -> Tensor:
-        """Y after K steps from f, over A."""
+        """Return Y after K steps that start at f, over A."""
         if self.step == "published":
             return self._published(predicted, graph)
         y, edges = predicted, graph
@@ -104,13 +112,13 @@ class IRLS(LinearPropagation):
         return y
 
     def edge_weights(self, y: Tensor, graph: LinearOperator) -> Tensor:
-        """γ of each entry."""
+        """Return γ of each entry of the graph."""
         rows, cols = graph.pattern.rows.long(), graph.pattern.cols.long()
         squares = (y[rows] - y[cols]).square().sum(1)
         power = 1 - self.p / 2
         if power == 0:
             return torch.ones_like(squares) / max(1.0, self.tau)
-        # The floor goes to the squares, since the slope of a root at 0 is infinite.
+        # The floor goes to the squares, since the gradient of a root at 0 is infinite.
         root = squares.clamp(min=self.tau ** (1 / power)) ** power
         limit = math.inf if self.cut is None else self.cut
         return torch.where(root > limit, 0.0, 1 / root)
@@ -126,7 +134,7 @@ class IRLS(LinearPropagation):
         return y
 
     def _towards(self, target: Tensor, y: Tensor) -> Tensor:
-        """(1 - α) Y + α times the target."""
+        """Return (1 - α) Y + α times the target."""
         return target if self.alpha == 1 else torch.lerp(y, target, self.alpha)
 
 
@@ -144,6 +152,6 @@ class _Unfolded(nn.Module):
 
 
 def _degrees(graph: LinearOperator) -> Tensor:
-    """Row sums, as a column."""
+    """Return the row sums as a column."""
     zeros = torch.zeros(graph.shape[0], dtype=graph.dtype, device=graph.device)
     return zeros.index_add(0, graph.pattern.rows.long(), graph.values).unsqueeze(1)

@@ -1,7 +1,7 @@
-"""Label propagation: the labels are diffused, the features are not looked at.
+"""Label propagation: the labels are diffused and the features are not used.
 
 Zhou, Bousquet, Lal, Weston and Schölkopf, "Learning with Local and Global Consistency", NIPS 2003. It is the
-structure-only control: where features are nearly pure noise, it says what the graph alone knows.
+control without features: it shows what the graph alone can predict.
 """
 
 from __future__ import annotations
@@ -26,10 +26,16 @@ class LabelPropagation(Model):
     """Scores are S Y, with Y the one-hot training labels and S the plain diffusion.
 
     Args:
-        lam: Strength λ of the smoothing.
-        num_steps: Hops K.
-        balance: Divide each class by the mass it holds in the end, so that large classes do not swallow small
-            ones.
+        lam: Strength λ of the smoothing (default 32.0).
+        num_steps: Number K of diffusion steps (default 64).
+        balance: Divide the scores of each class by their sum over all nodes, so that large classes do
+            not absorb small ones (default True).
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import LabelPropagation
+        >>> LabelPropagation(lam=4.0).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     lam: float = 32.0

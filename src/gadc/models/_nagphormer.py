@@ -8,8 +8,9 @@ Graphs", ICLR 2023.
     r = z_0 + Σ_{k>=1} a_k z_k,    a = softmax_k(w · [z_0 ‖ z_k])
     Z = W₂ ReLU(W₁ r)
 
-The tokens are made once; an epoch costs as much as the labelled nodes. AdamW, with a learning rate that rises
-for some steps, then falls. Gradients reach the edge weights through the powers; U is a constant for them.
+The tokens are computed once, and an epoch only visits the labelled nodes. Training uses AdamW with a learning
+rate that rises for some steps and then falls. Gradients reach the edge weights through the powers; U is
+treated as a constant.
 """
 
 from __future__ import annotations
@@ -44,16 +45,24 @@ class NAGphormer(GraphModel):
     """A transformer over hops.
 
     Args:
-        num_steps: Hops K.
-        powers: "normalized" takes powers of Â, "raw" of A, as the published scripts do.
-        eigenvectors: Number p of eigenvectors; the published scripts have none.
-        num_layers: Blocks L.
-        heads: Heads of the attention, a divisor of `hidden`.
-        attention_dropout: On the attention; `dropout` acts on what each half of a block adds.
-        lr: Peak of the learning rate.
-        end_lr: What it falls to.
-        warmup: Steps in which it rises.
-        decay_until: Step from which it stays.
+        num_steps: Number K of hops (default 3).
+        powers: "normalized" takes powers of Â, "raw" of A, as the published scripts do (default
+            "normalized").
+        eigenvectors: Number p of eigenvectors; the published scripts use 0 (default 3).
+        num_layers: Number L of transformer blocks (default 1).
+        heads: Number of attention heads, a divisor of `hidden` (default 8).
+        attention_dropout: Probability of dropout on the attention; `dropout` acts on what each half
+            of a block adds (default 0.1).
+        lr: Peak of the learning rate (default 0.001).
+        end_lr: Final learning rate (default 0.0001).
+        warmup: Number of steps in which the learning rate rises (default 400).
+        decay_until: Step from which the learning rate stays at `end_lr` (default 1000).
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import NAGphormer
+        >>> NAGphormer(epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     num_steps: int = 3
@@ -91,17 +100,17 @@ class NAGphormer(GraphModel):
             )
 
     def build(self, in_features: int, num_classes: int) -> nn.Module:
-        """The transformer `tokens (rows, K+1, in_features) -> scores`."""
+        """Build the transformer `tokens (rows, K+1, in_features) -> scores`."""
         return _Transformer(in_features, num_classes, self)
 
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
-        """Â or A."""
+        """Return Â or A."""
         if self.powers == "raw":
             return adjacency(edge_index, edge_weight, len(x), dtype=x.dtype, owner="NAGphormer")
         return Plain()(x, edge_index, edge_weight)
 
     def tokens(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        """Shape (n, K+1, d+p), differentiable in `x` and `edge_weight`."""
+        """Return the tokens, shape (n, K+1, d+p), differentiable in `x` and `edge_weight`."""
         power = self._features(x)
         graph = self.graph(power, edge_index, edge_weight)
         if self.eigenvectors > 0:
@@ -113,7 +122,7 @@ class NAGphormer(GraphModel):
         return torch.stack(hops, 1)
 
     def rate(self, step: int) -> float:
-        """What `lr` is multiplied by in that step, from 0."""
+        """Return the factor of `lr` in a step, counted from 0."""
         step, end = step + 1, self.end_lr / self.lr
         if step <= self.warmup:
             return step / self.warmup
@@ -121,7 +130,7 @@ class NAGphormer(GraphModel):
         return end + (1 - end) * (1 - fallen)
 
     def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
-        """Make the tokens once, then train on those of the split."""
+        """Compute the tokens once, then train on the labelled nodes."""
         with torch.no_grad():
             tokens = self.tokens(data.x, data.edge_index, data.edge_weight)
         train_tokens, val_tokens = tokens[data.train_mask], tokens[data.val_mask]
@@ -144,13 +153,13 @@ class NAGphormer(GraphModel):
             out: Tensor = module(self.tokens(x, edge_index, edge_weight))
             return out
 
-        with torch.no_grad():  # some rows at a time: all of them take much more room than training does
+        with torch.no_grad():  # in blocks of rows: all rows at once need much more memory than training
             logits = torch.cat([module(rows) for rows in torch.split(tokens, 2000)])
         return Fitted(logits, trained, module, scores)
 
 
 def laplacian_eigenvectors(graph: LinearOperator, count: int) -> Tensor:
-    """Eigenvectors 2..count+1 of I - P by rising eigenvalue, each with its largest entry positive."""
+    """Return eigenvectors 2..count+1 of I - P by rising eigenvalue, each with its largest entry positive."""
     n = graph.shape[0]
     pattern = graph.pattern
     arrays = [part.detach().cpu().numpy() for part in (graph.values, pattern.cols, pattern.row_ptr)]

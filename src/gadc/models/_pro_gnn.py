@@ -5,13 +5,13 @@ Jin, Ma, X. Liu, Tang, S. Wang and Tang, "Graph Structure Learning for Robust Gr
 
     min over Ŝ and the weights    ‖A - Ŝ‖_F + α‖Ŝ‖₁ + β‖Ŝ‖_* + γ CE(GCN(Ŝ)) + λ tr(Xᵀ L̂ X),    0 ≤ Ŝ ≤ 1
 
-The structure takes a step of gradient descent with momentum 0.9, then both proximal steps, then the clamp;
-the GCN takes a few steps of Adam; and so on. The paper squares the first norm in the text, not in the code:
+The structure takes a step of gradient descent with momentum 0.9, both proximal steps and a clamp; then the
+GCN takes a few steps of Adam; this repeats. The paper squares the first norm in the text, not in the code:
 squared, it outweighs β by so much that Ŝ stays near A, so the code's form is the method here.
 
-Ŝ is dense, n × n, by definition, and every structure step decomposes it. tr(Xᵀ L̂ X) comes from X Xᵀ, formed
-once. On a graph other than the one trained on, Ŝ + A' - A takes the place of Ŝ (cut to [0, 1]), which is our
-choice: the paper knows one graph only.
+Ŝ is dense, n × n, by definition, and every structure step decomposes it. tr(Xᵀ L̂ X) is computed from X Xᵀ,
+which is formed once. On a graph other than the one trained on, Ŝ + A' - A takes the place of Ŝ (cut to [0,
+1]), which is our choice: the paper considers one graph only.
 """
 
 from __future__ import annotations
@@ -41,16 +41,25 @@ class ProGNN(GCN):
     """Joint learning of structure and GCN.
 
     Args:
-        alpha: Weight of the ℓ1 norm.
-        beta: Weight of the nuclear norm.
-        gamma: Weight of the cross-entropy in the structure's step.
-        lam: Weight of the features' smoothness.
-        structure_lr: Step size of the structure.
-        epochs: Steps of the structure.
-        inner_steps: Steps of the GCN after each; the curves and the chosen epoch count these.
-        symmetric: Whether Ŝ stays symmetric, as the text has it. The published script lets go of that;
-            singular vectors are dearer than eigenvectors.
-        memory_limit: Gigabytes that may be used; a graph that needs more is refused before anything is done.
+        alpha: Weight of the ℓ1 norm (default 0.0005).
+        beta: Weight of the nuclear norm (default 1.5).
+        gamma: Weight of the cross-entropy in the structure's step (default 1.0).
+        lam: Weight of the features' smoothness (default 0.001).
+        structure_lr: Step size of the structure (default 0.01).
+        epochs: Number of structure steps (default 1000).
+        inner_steps: Steps of the GCN after each structure step; curves and the chosen epoch count
+            these (default 2).
+        symmetric: Whether Ŝ stays symmetric, as in the paper's text. The published script does not
+            keep it symmetric, which needs singular vectors instead of the cheaper eigenvectors
+            (default True).
+        memory_limit: Memory in gigabytes that may be used; a larger graph is refused before any work
+            is done (default 8.0).
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import ProGNN
+        >>> ProGNN(epochs=2, inner_steps=1).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     alpha: float = 5e-4
@@ -74,7 +83,7 @@ class ProGNN(GCN):
         check_count("ProGNN", self.inner_steps, "inner_steps", low=1)
 
     def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
-        """Train both; torch's global randomness is left as it was."""
+        """Train structure and GCN; the state of torch's global generator is restored afterwards."""
         self._check_memory(data.num_nodes, data.x.element_size())
         features = self._features(data.x)
         given = self._dense(features, data.edge_index, data.edge_weight).detach()
@@ -116,7 +125,7 @@ class ProGNN(GCN):
 
 
 class _Joint(nn.Module):
-    """The layers and Ŝ, so that model selection keeps the two together."""
+    """Hold the layers and Ŝ, so that model selection keeps both."""
 
     structure: Tensor
 
@@ -131,7 +140,7 @@ class _Joint(nn.Module):
 
 
 class _StructureLearner:
-    """Moves Ŝ before every few steps of the layers."""
+    """Update Ŝ before every few steps of the layers."""
 
     def __init__(self, settings: ProGNN, module: _Joint, features: Tensor, data: Data) -> None:
         self.settings, self.module, self.features = settings, module, features
@@ -144,7 +153,7 @@ class _StructureLearner:
         self.shrink = shrink(settings.structure_lr * settings.beta)
 
     def scores(self) -> Tensor:
-        """Scores in training mode, of a structure that was just improved if it is its turn."""
+        """Return the scores in training mode; every few calls the structure is updated first."""
         if self.calls % self.settings.inner_steps == 0:
             self._improve()
         self.calls += 1
@@ -161,7 +170,7 @@ class _StructureLearner:
             self.module.structure.copy_(moved)
 
     def _gradient(self) -> Tensor:
-        """Of the distance to A, the cross-entropy and the smoothness."""
+        """Return the gradient of distance, cross-entropy and smoothness in Ŝ."""
         settings, structure = self.settings, self.module.structure
         gradient = self._of_the_fit(structure).mul_(settings.gamma)
         even = structure if settings.symmetric else (structure + structure.T) / 2
@@ -193,7 +202,7 @@ class Normalized:
 
 
 def smoothness_gradient(structure: Tensor, gram: Tensor) -> Tensor:
-    """Of tr(Xᵀ L̂ X) from X Xᵀ, with L̂ = R (D - S) R, R = (D + 0.001)^-1/2, and S symmetric."""
+    """Return the gradient of tr(Xᵀ L̂ X) from X Xᵀ; L̂ = R (D - S) R, R = (D + 0.001)^-1/2, S symmetric."""
     degree = structure.sum(1)
     scale = (degree + 1e-3).rsqrt()
     within = (scale.square() - degree * scale**4) * gram.diagonal()

@@ -1,7 +1,7 @@
 """Proximal steps of the norms that make a matrix sparse and of low rank.
 
 soft-thresholding        prox of t‖·‖₁:   sign(s) max(|s| - t, 0) of each entry
-singular values likewise prox of t‖·‖_*:  U max(Σ - t, 0) Vᵀ
+singular values          prox of t‖·‖_*:  U max(Σ - t, 0) Vᵀ
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 _EXTRA = 32  # directions below the threshold that are followed as well
-_SHARE = 0.4  # of all directions: above it, finding them all at once is faster
+_SHARE = 0.4  # share of all directions above which a full decomposition is faster
 _ROUNDS = 4
 _FIT = 1e-5
 _PROBES = 8
@@ -21,7 +21,7 @@ _MARGIN = 1.5
 
 
 def soft_threshold(matrix: Tensor, threshold: float) -> Tensor:
-    """Each entry, `threshold` closer to 0."""
+    """Move each entry towards 0 by `threshold`."""
     return matrix.sign() * (matrix.abs() - threshold).clamp(min=0)
 
 
@@ -34,16 +34,16 @@ class Triplets(NamedTuple):
 
 
 class SingularThreshold:
-    """Each singular value closer to 0, for matrices that change little from call to call.
+    """Move each singular value towards 0, for matrices that change little from call to call.
 
     Only values beyond the threshold matter. Once few are left, and while their number does not jump up, they
     are followed from the last call's vectors by subspace iteration. What it finds is used if all triplets
     beyond the threshold fit (a residual below 1e-5 ‖matrix‖₂, about what rounding leaves in single precision)
-    and random probes see nothing beyond the threshold in what is left; else the matrix is decomposed in full.
+    and random probes see nothing beyond the threshold in the rest; else the matrix is decomposed in full.
 
     Args:
-        threshold: How much closer to 0.
-        seed: Of the probes.
+        threshold: Distance by which each singular value moves.
+        seed: Seed of the random probes.
     """
 
     def __init__(self, threshold: float, *, seed: int = 0) -> None:
@@ -53,7 +53,7 @@ class SingularThreshold:
         self.generator = torch.Generator().manual_seed(seed)
 
     def __call__(self, matrix: Tensor) -> Tensor:
-        """The prox of threshold times the nuclear norm."""
+        """Return the prox of threshold times the nuclear norm."""
         left, values, right = self._followed(matrix) or self._decomposed(matrix)
         order = values.abs().argsort(descending=True)
         kept = int((values.abs() > self.threshold).sum())
@@ -80,13 +80,13 @@ class SingularThreshold:
         return Triplets(left, values, right.T)
 
     def _within(self, matrix: Tensor, span: Tensor) -> tuple[Triplets, Tensor]:
-        """Triplets whose left vectors lie in the span, and by how much they miss the matrix's own."""
+        """Return triplets whose left vectors lie in the span, and their residuals."""
         right, values, rotation = torch.linalg.svd(matrix.T @ span, full_matrices=False)
         left = span @ rotation.T
         return Triplets(left, values, right), matrix @ right - left * values
 
     def _nothing_left(self, matrix: Tensor, found: Triplets) -> bool:
-        """Whether what is orthogonal to the triplets has norm below the threshold, by power iteration."""
+        """Return whether the rest, orthogonal to the triplets, has norm below the threshold."""
         probes = self._random(matrix)
         for _ in range(2):
             probes = matrix @ _orthonormal(_without(found.right, probes))
@@ -115,7 +115,7 @@ class SymmetricThreshold(SingularThreshold):
 
 
 def _without(basis: Tensor, vectors: Tensor) -> Tensor:
-    """The part of the vectors that is orthogonal to the basis."""
+    """Return the part of the vectors that is orthogonal to the basis."""
     return vectors - basis @ (basis.T @ vectors)
 
 

@@ -15,13 +15,21 @@ from gadc.models._training.callbacks import Callback
 
 @dataclass(frozen=True, kw_only=True)
 class Purified(Model):
-    """Trains the model on the purified graph; `scores` purifies what it is given, too.
+    """Train a model on a purified graph; `scores` purifies the graph it is given as well.
 
-    It passes on what gradient the two parts have; that it declares none is the safe side.
+    `differentiable` is False, since nothing checks whether both parts pass gradients on.
 
     Args:
-        purifier: One of `gadc.transforms.purification`, or any other `Data -> Data`.
-        model: Any model.
+        purifier: Step `Data -> Data`, such as `gadc.transforms.Jaccard`.
+        model: Model that is trained on the purified graph.
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import GCN, Purified
+        >>> from gadc.transforms import Garnet
+        >>> model = Purified(purifier=Garnet(rank=4, neighbors=3), model=GCN(epochs=2))
+        >>> model.fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     differentiable: ClassVar[bool] = False

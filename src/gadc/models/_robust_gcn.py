@@ -7,12 +7,12 @@ D. Zhu, Z. Zhang, Cui and W. Zhu, "Robust Graph Convolutional Networks Against A
     M <- Â (μ ⊙ a),    V <- D̃^-1 Ã D̃^-1 (σ ⊙ a ⊙ a)            two layers, then
     Z = M + ε ⊙ √(V + 1e-8),    ε ~ N(0, I)
 
-and the loss is the cross-entropy with β₁ Σ_i mean_k ½ (μ² + σ - log(1e-8 + σ)) of the first layer, which
-draws its Gaussians to the normal one, and β₂ (‖W_μ‖² + ‖W_σ‖²) of that layer. The sum over nodes makes the
-first term heavier on larger graphs.
+and the loss is the cross-entropy plus β₁ Σ_i mean_k ½ (μ² + σ - log(1e-8 + σ)) of the first layer, which
+pulls its Gaussians towards the standard one, and β₂ (‖W_μ‖² + ‖W_σ‖²) of that layer. The sum over nodes makes
+the first term heavier on larger graphs.
 
-ε is drawn at evaluation, too. Its seed is kept with the weights, so that the scores of a trained model are a
-function, and those of the chosen epoch are the ones it was chosen by.
+ε is drawn at evaluation as well. Its seed is stored with the weights, so that a trained model always gives
+the same scores, and those of the chosen epoch are the ones it was selected by.
 """
 
 from __future__ import annotations
@@ -39,10 +39,17 @@ class RobustGCN(GraphModel):
     """Two layers of Gaussian convolution.
 
     Args:
-        gamma: How much a variance lowers the attention.
-        beta1: Weight β₁ of the distance to the normal distribution.
-        beta2: Weight β₂ of the squares of the first layer's weights.
-        dropout: On the features and on hidden means and variances.
+        gamma: How much a variance lowers the attention (default 1.0).
+        beta1: Weight β₁ of the distance to the normal distribution (default 0.0005).
+        beta2: Weight β₂ of the squares of the first layer's weights (default 0.0005).
+        dropout: Probability of dropout on the features and on hidden means and variances (default
+            0.6).
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import RobustGCN
+        >>> RobustGCN(epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     drops_features: ClassVar[bool] = True
@@ -61,16 +68,16 @@ class RobustGCN(GraphModel):
             check_number("RobustGCN", getattr(self, name), name)
 
     def build(self, in_features: int, num_classes: int) -> nn.Module:
-        """Both layers and the draw."""
+        """Build both layers and the random draw."""
         return _Gaussian(in_features, num_classes, self)
 
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
-        """Ã, which means and variances normalise each in their way."""
+        """Return Ã, which means and variances normalise in different ways."""
         graph = adjacency(edge_index, edge_weight, len(x), dtype=x.dtype, owner="RobustGCN")
         return add_self_loops(graph, 1.0)
 
     def penalty(self, module: nn.Module) -> Callable[[], Tensor] | None:
-        """Both terms beside the cross-entropy."""
+        """Return both penalty terms."""
 
         def terms() -> Tensor:
             first: GaussianConv = module.first  # type: ignore[assignment]
@@ -130,7 +137,7 @@ class _Gaussian(nn.Module):
 
 
 def divide_twice(graph: LinearOperator) -> LinearOperator:
-    """D^-1 A D^-1 for A with positive row sums D."""
+    """Return D^-1 A D^-1 for A with positive row sums D."""
     rows, cols = graph.pattern.rows.long(), graph.pattern.cols.long()
     zeros = torch.zeros(graph.shape[0], dtype=graph.dtype, device=graph.device)
     degrees = zeros.index_add(0, rows, graph.values)

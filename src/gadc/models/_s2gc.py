@@ -21,8 +21,14 @@ class S2GC(DiffuseFirst):
     """Simple spectral graph convolution.
 
     Args:
-        alpha: Share α of the features themselves.
-        num_steps: Steps K.
+        alpha: Share α of the undiffused features (default 0.05).
+        num_steps: Number K of diffusion steps (default 16).
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import S2GC
+        >>> S2GC(epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     alpha: float = 0.05
@@ -37,14 +43,14 @@ class S2GC(DiffuseFirst):
         ssgc(self.alpha, self.num_steps)
 
     def aggregate(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        """F of the normalised features, differentiable in `x` and `edge_weight`."""
+        """Return F of the normalised features, differentiable in `x` and `edge_weight`."""
         features, diffuse = self.diffusion(x, edge_index, edge_weight)
         return diffuse(features)
 
     def diffusion(
         self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None
     ) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
-        """The normalised features, and the average of the steps."""
+        """Return the normalised features and the linear map that averages the steps."""
         features = normalize_rows(x, self.normalize)
         operator = Plain()(features, edge_index, edge_weight)
         return features, lambda columns: polynomial(operator, columns, ssgc(self.alpha, self.num_steps))

@@ -8,12 +8,12 @@ NeurIPS 2021.
     s_u = softmax_u(-‖x̄_v - x_u‖ / (T √d)),    d columns
     out_v = (Σ_u a_u) · Σ_u s_u a_u x_u / Σ_u s_u a_u,    a = row v of the graph
 
-and two layers out(x W) + b with ReLU between. The row of that name in the paper's Table 2 is another model:
-its script never calls the median.
+and two layers out(x W) + b with ReLU between them. The row "Soft-Median-GDC" in Table 2 of the GADC paper is
+another model: its script never calls the median.
 
-Π is a truncated series, evaluated for some rows at a time; no n × n matrix is kept. Gradients reach the edge
-weights through the values of the entries that were chosen; which ones are chosen is a constant. So it is with
-the neighbours that are the median.
+Π is a truncated series, evaluated in blocks of rows; no n × n matrix is kept. Gradients reach the edge
+weights through the values of the entries that were chosen; which entries are chosen is treated as a constant,
+and so is which neighbour is the median.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from gadc.operators._products import sddmm
 
 LEFT_OUT = 1e-4  # share of Π that the series may leave out
 BLOCK = 256  # rows of Π at a time
-TINY = 1e-12  # keeps the slope of a distance finite at 0
+TINY = 1e-12  # keeps the gradient of a distance finite at 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,10 +49,17 @@ class SoftMedianGDC(GraphModel):
     """Two soft-median layers over the PageRank graph.
 
     Args:
-        alpha: Restart probability α.
-        neighbors: Entries k kept in a row of Π.
-        temperature: T; near 0 the neighbour nearest to the median wins, a large one gives the mean.
-        dropout: On the hidden units.
+        alpha: Restart probability α (default 0.15).
+        neighbors: Number k of entries kept per row of Π (default 64).
+        temperature: Temperature T; near 0 the neighbour closest to the median wins, large values give
+            the mean (default 0.5).
+        dropout: Probability of dropout on the hidden units.
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import SoftMedianGDC
+        >>> SoftMedianGDC(neighbors=8, epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     alpha: float = 0.15
@@ -70,17 +77,17 @@ class SoftMedianGDC(GraphModel):
             raise ValueError(f"SoftMedianGDC: alpha must lie in (0, 1], got {self.alpha!r}.")
 
     def build(self, in_features: int, num_classes: int) -> nn.Module:
-        """Both layers."""
+        """Build both layers."""
         return _SoftMedianNetwork([in_features, self.hidden, num_classes], self)
 
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
-        """The k largest entries of each row of Π, scaled to a sum of 1."""
+        """Return the k largest entries of each row of Π, scaled to a sum of 1."""
         largest = pagerank(Plain()(x, edge_index, edge_weight), self.alpha, self.neighbors)
         return normalize(largest, "rw", owner="SoftMedianGDC")
 
 
 def pagerank(graph: LinearOperator, alpha: float, neighbors: int) -> LinearOperator:
-    """The `neighbors` largest entries of each row of α (I - (1-α) T)^-1, for a symmetric T."""
+    """Return the `neighbors` largest entries of each row of α (I - (1-α) T)^-1, for a symmetric T."""
     n, theta = graph.shape[0], _terms(alpha)
     still = graph.detach()
     keys, values = [], []
@@ -92,7 +99,7 @@ def pagerank(graph: LinearOperator, alpha: float, neighbors: int) -> LinearOpera
         keys.append(edge_keys((rows.unsqueeze(1), cols), n).flatten())
         values.append(top.values.gather(1, places).flatten())
         if torch.is_grad_enabled() and graph.requires_grad:
-            # The series of one block at a time is kept for the gradient, and made again when it is needed.
+            # The gradient computes the series of a block again instead of keeping all of them.
             again = checkpoint(_entries, graph, graph.values, rows, cols, theta, use_reentrant=False)
             values[-1] = again.flatten()
     # A series that was cut may dip below 0 where Π is nearly 0.
@@ -100,7 +107,7 @@ def pagerank(graph: LinearOperator, alpha: float, neighbors: int) -> LinearOpera
 
 
 def _entries(graph: LinearOperator, values: Tensor, rows: Tensor, cols: Tensor, theta: list[float]) -> Tensor:
-    """Some columns of some rows of Π; `values` are those of the graph, where checkpointing sees them."""
+    """Return some columns of some rows of Π; `values` are passed on so that checkpointing sees them."""
     return _rows(replace(graph, values=values), rows, theta).gather(1, cols)
 
 
@@ -111,13 +118,13 @@ def _rows(graph: LinearOperator, rows: Tensor, theta: list[float]) -> Tensor:
 
 
 def _terms(alpha: float) -> list[float]:
-    """PageRank's coefficients, until those left out sum to less than `LEFT_OUT`."""
+    """Return the coefficients of PageRank until the rest sums to less than `LEFT_OUT`."""
     steps = 0 if alpha == 1 else int(np.ceil(np.log(LEFT_OUT) / np.log(1 - alpha)))
     return ppr(alpha, steps)
 
 
 def soft_median(x: Tensor, graph: LinearOperator, temperature: float = 1.0) -> Tensor:
-    """The robust mean of each row's neighbours, times the row's sum; the graph's values are weights >= 0."""
+    """Return the robust mean of each row's neighbours times the row's sum; graph values are weights >= 0."""
     pattern = graph.pattern
     rows = pattern.rows.long()
     medians = weighted_median(x, graph)
@@ -126,7 +133,7 @@ def soft_median(x: Tensor, graph: LinearOperator, temperature: float = 1.0) -> T
     distances = (squares - 2 * sddmm(pattern, medians, x)).clamp(min=0).add(TINY).sqrt()
     scores = distances / (-temperature * x.shape[1] ** 0.5)
     zeros = torch.zeros(graph.shape[0], dtype=x.dtype, device=x.device)
-    # The largest of a row is taken off, which cancels in the quotient; weightless neighbours have no say.
+    # Subtracting the largest of a row cancels in the quotient; neighbours of weight 0 have no effect.
     valid = torch.where(graph.values > 0, scores, -torch.inf).detach()
     peak = torch.full_like(zeros, -torch.inf).scatter_reduce(0, rows, valid, "amax")
     peak = torch.where(peak.isfinite(), peak, 0.0)
@@ -138,7 +145,7 @@ def soft_median(x: Tensor, graph: LinearOperator, temperature: float = 1.0) -> T
 
 
 def weighted_median(x: Tensor, graph: LinearOperator) -> Tensor:
-    """Column by column, the smallest neighbour at which half of the row's weight is reached; 0 if none is."""
+    """Return, per column, the smallest neighbour at which half of the row's weight is reached, or 0."""
     pattern = graph.pattern
     places = _median_search()(
         pattern.row_ptr.cpu().numpy(),
@@ -152,7 +159,7 @@ def weighted_median(x: Tensor, graph: LinearOperator) -> Tensor:
 
 @lru_cache(maxsize=1)
 def _median_search() -> Callable[..., NDArray[np.int64]]:
-    """`_search`, compiled when it is first used: sorting in torch takes most of an epoch."""
+    """Return `_search`, compiled at first use: sorting in torch takes most of an epoch."""
     from numba import njit
 
     compiled: Callable[..., NDArray[np.int64]] = njit(_search)
@@ -160,9 +167,9 @@ def _median_search() -> Callable[..., NDArray[np.int64]]:
 
 
 def _search(row_ptr: Any, cols: Any, weights: Any, x: Any) -> NDArray[np.int64]:
-    """Which row of x is the weighted median, for each row of the graph and column of x; -1 for none.
+    """Find which row of x is the weighted median, for each row of the graph and column of x; -1 for none.
 
-    Weighted quickselect: split around a value, and go on in the part where half the weight is reached.
+    Weighted quickselect: split around a value, and continue in the part where half the weight is reached.
     """
     n, width = len(row_ptr) - 1, x.shape[1]
     places = np.full((n, width), -1, np.int64)
@@ -213,7 +220,7 @@ class SoftMedianConv(nn.Module):
         nn.init.xavier_uniform_(self.linear.weight)
 
     def forward(self, x: Tensor, graph: LinearOperator) -> Tensor:
-        """New states."""
+        """Return the new states."""
         return soft_median(self.linear(x), graph, self.temperature) + self.bias
 
 

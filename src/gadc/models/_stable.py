@@ -1,12 +1,12 @@
 """STABLE: embeddings learned without labels refine the graph, and a GCN reads both.
 
 K. Li, Y. Liu, Ao, Chi, Feng, H. Yang and He, "Reliable Representations Make A Stronger Defender: Unsupervised
-Structure Refinement for Robust GNN", KDD 2022. The step is `transforms.Stable`; the GCN stands on its
-embeddings, and its weights favour nodes of high degree:
+Structure Refinement for Robust GNN", KDD 2022. The step is `transforms.Stable`; the GCN reads the
+embeddings, and its edge weights favour nodes of high degree:
 
     S_ij ∝ (A + I)_ij (d_i d_j)^α,    rows scaled to 1        (α = -½: symmetric, rows as they are)
 
-Scaling rows cancels d_i^α, so that d_j^α is what is left of it.
+Scaling the rows cancels d_i^α, so only d_j^α remains.
 """
 
 from __future__ import annotations
@@ -32,15 +32,23 @@ class StableGCN(GCN):
     """GCN on the refined graph. The encoder is trained once in `fit` and used as it is in `scores`.
 
     Args:
-        jaccard: Edges of lower Jaccard similarity are not shown to the encoder.
-        self_loops: Weight of the loops under the encoder.
-        restored: Share of the dropped edges that each contrasted view gets back.
-        cosine: Edges whose embeddings are no more similar than that are removed.
-        neighbors: Row entries set to 1, at the most similar nodes, the node itself among them.
-        width: Width of the embeddings.
-        max_epochs: Training steps of the encoder at most.
-        alpha: Exponent α of the degrees.
+        jaccard: Edges with a lower Jaccard similarity are hidden from the encoder (default 0.03).
+        self_loops: Weight of the self-loops in the encoder (default 2.0).
+        restored: Share of the dropped edges that each contrastive view gets back (default 0.2).
+        cosine: Edges whose embeddings have at most this cosine are removed (default 0.25).
+        neighbors: Number of most similar nodes, including the node itself, that each node is joined
+            to (default 7).
+        width: Width of the embeddings (default 512).
+        max_epochs: Largest number of training steps of the encoder (default 10000).
+        alpha: Exponent α of the degrees (default 0.6).
         normalize: Row normalisation of the embeddings.
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import StableGCN
+        >>> model = StableGCN(neighbors=3, width=8, max_epochs=2, epochs=2)
+        >>> model.fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     jaccard: float = 0.03
@@ -58,7 +66,7 @@ class StableGCN(GCN):
         self.purifier(0)
 
     def purifier(self, seed: int) -> Stable:
-        """The step before the GCN."""
+        """Return the purification that runs before the GCN."""
         return Stable(
             jaccard=self.jaccard,
             self_loops=self.self_loops,
@@ -71,7 +79,7 @@ class StableGCN(GCN):
         )
 
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
-        """S of the refined, directed graph."""
+        """Return S of the refined, directed graph."""
         graph = adjacency(
             edge_index, edge_weight, len(x), directed=True, dtype=x.dtype, owner=type(self).__name__
         )

@@ -1,11 +1,11 @@
 """SVD-PPR-GCN: a GCN on the largest entries of PageRank over a low-rank adjacency.
 
-This is what made the row named Soft-Median-GDC in Table 2 of Liu et al., "Graph Adversarial Diffusion
-Convolution", ICML 2024; the soft median of Geisler et al. (NeurIPS 2021) has no part in it. The step is
+This model produced the row named Soft-Median-GDC in Table 2 of Liu et al., "Graph Adversarial Diffusion
+Convolution", ICML 2024; the soft median of Geisler et al. (NeurIPS 2021) is not part of it. The step is
 `gadc.transforms.TruncatedPPR`:
 
     Π = α (I - (1-α) D^-1/2 (A_r + I) D^-1/2)^-1,    the 64 largest of each row, scaled to 1
-    Z = S drop(ReLU(S X W₁ + b₁)) W₂ + b₂,           S = (Π + I) / 2, normalised by its row sums that is
+    Z = S drop(ReLU(S X W₁ + b₁)) W₂ + b₂,           S = Π + I, normalised by its row sums
 """
 
 from __future__ import annotations
@@ -24,12 +24,18 @@ from gadc.transforms import TruncatedPPR
 
 @dataclass(frozen=True, kw_only=True)
 class SVDPPRGCN(GCN):
-    """GCN on the truncated PageRank matrix, which passes no gradient on.
+    """GCN on the truncated PageRank matrix. No gradient reaches the edges.
 
     Args:
-        rank: r of the low-rank adjacency.
-        alpha: Probability α to return to the start.
-        count: Entries kept in each row.
+        rank: Rank r of the adjacency (default 50).
+        alpha: Probability α to return to the start (default 0.15).
+        count: Number of entries kept per row (default 64).
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import SVDPPRGCN
+        >>> SVDPPRGCN(rank=4, count=8, epochs=2).fit(csbm(60, num_features=4, seed=0)).logits.shape
+        torch.Size([60, 2])
     """
 
     differentiable: ClassVar[bool] = False
@@ -43,10 +49,10 @@ class SVDPPRGCN(GCN):
         self.purifier()
 
     def purifier(self) -> TruncatedPPR:
-        """The step before the GCN."""
+        """Return the purification that runs before the GCN."""
         return TruncatedPPR(rank=self.rank, alpha=self.alpha, count=self.count)
 
     def graph(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
-        """The kept entries and loops, normalised by their row sums."""
+        """Return the kept entries and self-loops, normalised by their row sums."""
         pure = self.purifier()(Data(x=x, edge_index=edge_index, edge_weight=edge_weight))
         return Plain(directed=True, listed_loops=True)(x, pure.edge_index, pure.edge_weight)
