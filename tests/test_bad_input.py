@@ -1,5 +1,4 @@
-"""What users get wrong: it either works as the mathematics says, or an error names argument, rule and
-value."""
+"""Unusual input works as the mathematics says, or an error names the argument, the rule and the value."""
 
 import pytest
 import torch
@@ -11,7 +10,6 @@ from tests.helpers import dense
 X = torch.tensor([[1.0, 2.0], [3.0, -1.0], [0.5, 0.5]])
 EDGES = torch.tensor([[0, 1], [1, 2]])
 NAN, INF = float("nan"), float("inf")
-NAMES = list(VARIANTS)
 
 
 def _with(value: float, where: tuple[int, int]) -> torch.Tensor:
@@ -42,7 +40,7 @@ BAD = [
     (
         ValueError,
         {"edge_weight": torch.ones(3)},
-        r"edge_weight must have shape \(2,\), one an edge, got \(3,\)",
+        r"edge_weight must have shape \(2,\), .* got \(3,\)",
     ),
     (ValueError, {"edge_weight": torch.tensor([1.0, NAN])}, r"edge_weight must be finite"),
     (TypeError, {"edge_weight": [1.0, 1.0]}, r"edge_weight must be a torch\.Tensor, got list"),
@@ -50,8 +48,8 @@ BAD = [
 
 
 @pytest.mark.parametrize(("error", "change", "message"), BAD)
-@pytest.mark.parametrize("variant", NAMES)
-def test_refused_with_reason(error: type, change: dict, message: str, variant: str):
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_bad_input_is_refused_with_the_rule(error: type, change: dict, message: str, variant: str):
     arguments = {"x": X, "edge_index": EDGES, "edge_weight": None, **change}
     with pytest.raises(error, match=message):
         gadc.diffuse(**arguments, variant=variant)
@@ -59,20 +57,20 @@ def test_refused_with_reason(error: type, change: dict, message: str, variant: s
         gadc.minimize_agsd(**arguments)
 
 
-@pytest.mark.parametrize("variant", ["plain", "I", "II", "III"])
-def test_negative_weights_are_refused_where_they_break_the_normalisation(variant: str):
+@pytest.mark.parametrize("variant", [name for name in VARIANTS if "IV" not in name])
+def test_negative_weights_are_refused_where_degrees_normalise(variant: str):
     with pytest.raises(ValueError, match=r"edge_weight must be >= 0 .* got -1"):
         gadc.diffuse(X, EDGES, torch.tensor([-1.0, 1.0]), variant=variant)
 
 
-def test_negative_weights_are_fine_without_normalisation():
+def test_negative_weights_work_without_normalisation():
     weight = torch.tensor([-1.0, 1.0])
     T = gadc.transition(X, EDGES, weight, variant="IV").to_dense()
     A = dense.adjacency(EDGES, weight, 3)
     torch.testing.assert_close(T.double(), A * dense.cosines(X.double()))
 
 
-@pytest.mark.parametrize("variant", NAMES)
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_integer_boolean_and_sparse_features_work(variant: str):
     x = torch.tensor([[1, 0, 2], [0, 1, 0], [1, 1, 0]])
     expected = gadc.diffuse(x.float(), EDGES, variant=variant, lam=1.0)
@@ -82,7 +80,7 @@ def test_integer_boolean_and_sparse_features_work(variant: str):
     torch.testing.assert_close(boolean, gadc.diffuse((x > 0).float(), EDGES, variant=variant, lam=1.0))
 
 
-@pytest.mark.parametrize("variant", NAMES)
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_inputs_are_not_mutated(variant: str):
     x, edges, weight = X.clone(), EDGES.clone(), torch.tensor([0.5, 2.0])
     gadc.diffuse(x, edges, weight, variant=variant, check_convergence=False)
@@ -92,7 +90,7 @@ def test_inputs_are_not_mutated(variant: str):
     assert torch.equal(weight, torch.tensor([0.5, 2.0]))
 
 
-def test_a_graph_without_edges_and_a_single_node():
+def test_graph_without_edges_and_single_node_work():
     none = torch.empty(2, 0, dtype=torch.int64)
     beta = gadc.theory.total_weight(32.0, 16)
     torch.testing.assert_close(gadc.diffuse(X, none, variant="plain"), beta * X)  # Â = I
@@ -103,7 +101,7 @@ def test_a_graph_without_edges_and_a_single_node():
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int16, torch.int64])
-def test_any_integer_type_of_node_numbers(dtype: torch.dtype):
+def test_node_numbers_may_have_any_integer_type(dtype: torch.dtype):
     torch.testing.assert_close(gadc.diffuse(X, EDGES.to(dtype)), gadc.diffuse(X, EDGES))
 
 

@@ -1,3 +1,5 @@
+"""From an edge list to A and Â, against dense forms."""
+
 import pytest
 import torch
 from hypothesis import given
@@ -11,7 +13,7 @@ FLOAT = torch.float64
 
 
 @given(graphs(), st.booleans())
-def test_adjacency_equals_dense(graph: Graph, directed: bool):
+def test_adjacency_equals_its_dense_form(graph: Graph, directed: bool):
     n = len(graph.x)
     A = adjacency(graph.edge_index, graph.edge_weight, n, directed=directed, dtype=FLOAT)
     expected = dense.adjacency(graph.edge_index, graph.edge_weight, n, directed=directed)
@@ -19,27 +21,27 @@ def test_adjacency_equals_dense(graph: Graph, directed: bool):
 
 
 @given(graphs(), st.sampled_from(["sym", "rw"]), st.sampled_from([0.0, 1.0, 2.5]))
-def test_normalization_equals_dense(graph: Graph, norm: str, loops: float):
+def test_normalize_equals_its_dense_form(graph: Graph, norm: str, loops: float):
     A = adjacency(graph.edge_index, graph.edge_weight, len(graph.x), dtype=FLOAT)
     actual = normalize(add_self_loops(A, loops), norm).to_dense()
     torch.testing.assert_close(actual, dense.normalized(graph.A, norm=norm, self_loops=loops))
 
 
-def test_one_direction_is_enough_and_repeats_merge():
+def test_adjacency_merges_directions_and_repeats():
     once = torch.tensor([[0, 1], [1, 2]])
     mess = torch.tensor([[2, 1, 0, 1, 0, 1], [1, 0, 1, 2, 1, 1]])
     plain = adjacency(once, None, 3).to_dense()
     torch.testing.assert_close(adjacency(mess, None, 3).to_dense(), plain)
 
 
-def test_weights_of_repeats_add_up_and_directions_average():
+def test_adjacency_adds_weights_of_repeats_and_averages_directions():
     edges = torch.tensor([[0, 0, 1], [1, 1, 0]])
     A = adjacency(edges, torch.tensor([1.0, 2.0, 5.0]), 2).to_dense()
     assert A[0, 1] == A[1, 0] == 4.0  # mean of 1 + 2 and 5
 
 
 @pytest.mark.parametrize("norm", ["sym", "rw"])
-def test_negative_weight_breaks_the_normalisation(norm: str):
+def test_normalize_refuses_a_negative_weight(norm: str):
     A = adjacency(torch.tensor([[0], [1]]), torch.tensor([-0.5]), 2)
     with pytest.raises(ValueError, match=r"edge_weight must be >= 0 .* got -0\.5"):
         normalize(A, norm)

@@ -13,7 +13,7 @@ from tests.helpers.graphs import graphs, random_graph
 
 @settings(max_examples=30)
 @given(graphs(), st.integers(1, 5))
-def test_no_matrix_of_that_rank_is_closer(graph, rank):
+def test_low_rank_adjacency_is_the_closest_of_its_rank(graph, rank):
     low = LowRank(rank=rank).adjacency(*graph.args).to_dense()
     left_out = torch.linalg.svdvals(graph.A)[rank:]
     assert torch.linalg.matrix_rank(low) <= rank
@@ -23,7 +23,7 @@ def test_no_matrix_of_that_rank_is_closer(graph, rank):
 
 @settings(max_examples=30)
 @given(graphs(), st.integers(1, 5))
-def test_products_are_those_of_the_dense_formula(graph, rank):
+def test_low_rank_transition_equals_its_dense_form(graph, rank):
     low = LowRank(rank=rank).adjacency(*graph.args).to_dense()
     scale = (1 + low.sum(1)).clamp(min=1e-5).rsqrt()
     expected = scale.unsqueeze(1) * (low + torch.eye(len(low), dtype=low.dtype)) * scale
@@ -37,14 +37,14 @@ class _Negative(LowRank):
         return -10.0 * super().adjacency(*args)
 
 
-def test_a_negative_degree_is_clamped():
+def test_low_rank_clamps_a_negative_degree():
     graph = random_graph(6, 9, 2, seed=3)
     found = _Negative(rank=1)(*graph.args)
     assert torch.allclose(found.values, torch.full((6,), 1e5, dtype=torch.float64))
 
 
 @pytest.mark.parametrize("rank", [3, 20])
-def test_the_sparse_solver_agrees_with_the_dense_one(rank):
+def test_leading_eigenpairs_equal_the_dense_ones(rank):
     graph = random_graph(300, 900, 2, weighted=True)
     A = adjacency(graph.edge_index, graph.edge_weight, 300, dtype=torch.float64)
     values, vectors = leading_eigenpairs(A, rank, seed=1)
@@ -57,18 +57,18 @@ def test_the_sparse_solver_agrees_with_the_dense_one(rank):
     assert torch.allclose(low, (other[1] * other[0]) @ other[1].T, atol=1e-9)
 
 
-def test_a_large_graph_without_edges():
+def test_low_rank_of_a_large_graph_without_edges_is_the_identity():
     found = LowRank(rank=4)(torch.ones(300, 1), torch.empty(2, 0, dtype=torch.int64))
     assert torch.equal(found.to_dense(), torch.eye(300))
 
 
-def test_it_is_a_transition():
+def test_low_rank_can_be_diffused():
     graph = random_graph(12, 25, 4)
     T = LowRank(rank=3)(*graph.args).to_dense()
     found = diffuse(graph.x, graph.edge_index, variant=LowRank(rank=3), lam=1.0, num_steps=1)
     assert torch.allclose(found, (graph.x + 0.5 * T @ graph.x) / 2)
 
 
-def test_bad_settings():
+def test_low_rank_refuses_a_bad_rank():
     with pytest.raises(ValueError, match="LowRank: rank must be a whole number >= 1, got 0"):
         LowRank(rank=0)

@@ -15,19 +15,19 @@ from tests.helpers.graphs import Graph, graphs, random_graph
 
 
 @given(graphs(), st.integers(0, 30))
-def test_equals_the_dense_form(graph: Graph, count: int):
+def test_nearest_equals_its_dense_form(graph: Graph, count: int):
     assume(graph.x.shape[1] > 1)  # with one column all are equally near
     torch.testing.assert_close(nearest(graph.x, count).to_dense(), dense.nearest(graph.x, count))
 
 
-def test_blocks_make_no_difference(monkeypatch):
+def test_nearest_does_not_depend_on_blocks(monkeypatch):
     x = random_graph(23, 5, 4).x
     whole = nearest(x, 3).to_dense()
     monkeypatch.setattr(module, "_BLOCK", 5)
     torch.testing.assert_close(nearest(x, 3).to_dense(), whole)
 
 
-def test_zero_rows_and_opposite_rows_are_nobodys_neighbours():
+def test_nearest_leaves_out_zero_rows_and_opposite_rows():
     x = torch.tensor([[1.0, 0.0], [2.0, 0.1], [0.0, 0.0], [-1.0, 0.0]])
     near = nearest(x, 3).to_dense()
     assert near[0, 1] == near[1, 0] == 1
@@ -50,8 +50,8 @@ def test_merged_is_the_sum_and_is_differentiable(directed: bool):
     torch.testing.assert_close(slope, expected)
 
 
-def test_a_wrong_edge_moves_an_anchored_node_less():
-    """Two clusters and one edge between them: the share of a row that the edge takes."""
+def test_anchors_weaken_a_wrong_edge():
+    """Two clusters and one edge between them, whose share of its row falls with the anchors."""
     generator = torch.Generator().manual_seed(0)
     x = torch.rand(20, 4, generator=generator, dtype=torch.float64) * 0.5
     x[:10, 0] += 1

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from gadc import transition
-from gadc.diffusion import diffuse_on_disk, neumann, polynomial
+from gadc.diffusion import VARIANTS, diffuse_on_disk, neumann, polynomial, transition
 from tests.helpers.graphs import random_graph
 
 THETA = neumann(4.0, 6)
 
 
-@pytest.fixture(params=["plain", "II", "III", "IV"])
+@pytest.fixture(params=VARIANTS)
 def work(request, tmp_path):
     graph = random_graph(40, 90, 11)
     features = graph.x.float()
@@ -26,7 +25,7 @@ def _memory(x, columns: int) -> int:
 
 
 @pytest.mark.parametrize("columns", [1, 4, 11, 100])
-def test_the_answer_does_not_depend_on_memory(work, columns):
+def test_diffuse_on_disk_gives_the_same_in_any_memory(work, columns):
     operator, x, out, whole = work
     seen = []
     result = diffuse_on_disk(
@@ -38,7 +37,7 @@ def test_the_answer_does_not_depend_on_memory(work, columns):
     assert sorted(path.name for path in out.parent.iterdir()) == ["f.npy", "x.npy"]
 
 
-def test_a_tolerance_holds_for_the_whole(work):
+def test_diffuse_on_disk_keeps_a_stated_error(work):
     operator, x, out, whole = work
     result = diffuse_on_disk(operator, x, THETA, out, memory=_memory(x, 3), rtol=1e-3)
     assert np.linalg.norm(result - whole) <= 1e-3 * np.linalg.norm(whole)
@@ -58,7 +57,7 @@ def _interrupt(operator, x, out):
     assert not out.exists()
 
 
-def test_an_interrupted_call_is_gone_on_with(work):
+def test_diffuse_on_disk_resumes_an_interrupted_call(work):
     operator, x, out, whole = work
     _interrupt(operator, x, out)
     seen = []
@@ -70,7 +69,7 @@ def test_an_interrupted_call_is_gone_on_with(work):
 
 
 @pytest.mark.parametrize("change", ["theta", "values", "features", "note"])
-def test_other_work_starts_anew(work, change):
+def test_diffuse_on_disk_does_not_resume_other_work(work, change):
     operator, x, out, _ = work
     _interrupt(operator, x, out)
     theta = neumann(2.0, 6) if change == "theta" else THETA
@@ -85,11 +84,11 @@ def test_other_work_starts_anew(work, change):
     np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
 
 
-def test_bad_input_is_named(work):
+def test_diffuse_on_disk_refuses_bad_input(work):
     operator, x, out, _ = work
     with pytest.raises(ValueError, match="memory must be bytes or text such as \"8GB\", got '8 gigs'"):
         diffuse_on_disk(operator, x, THETA, out, memory="8 gigs")
-    with pytest.raises(ValueError, match=r"memory must be at least .* which one column of 40 rows takes"):
+    with pytest.raises(ValueError, match=r"memory must be at least .* for one column of 40 rows"):
         diffuse_on_disk(operator, x, THETA, out, memory=100)
     with pytest.raises(ValueError, match=r"x must have 40 rows and at least one column, got \(39, 11\)"):
         diffuse_on_disk(operator, x[1:], THETA, out)
@@ -98,14 +97,14 @@ def test_bad_input_is_named(work):
 
 
 @pytest.mark.parametrize(("text", "width"), [("0.8KB", 1), ("1600B", 2), ("0.0024mb", 3)])
-def test_memory_is_read_in_units(work, text, width):
+def test_diffuse_on_disk_reads_memory_in_units(work, text, width):
     operator, x, out, _ = work
     seen = []
     diffuse_on_disk(operator, x, THETA, out, memory=text, progress=lambda done, _: seen.append(done))
     assert seen[0] == width
 
 
-def test_half_the_bytes_cost_one_rounding(work):
+def test_diffuse_on_disk_rounds_half_precision_once(work):
     operator, x, out, _ = work
     half = np.array(x, dtype=np.float16)
     result = diffuse_on_disk(operator, half, THETA, out, memory=_memory(x, 3))
@@ -114,7 +113,7 @@ def test_half_the_bytes_cost_one_rounding(work):
     np.testing.assert_allclose(result, whole, rtol=2**-11, atol=1e-6)
 
 
-def test_what_half_precision_cannot_hold_is_an_error(work):
+def test_diffuse_on_disk_refuses_what_half_precision_cannot_hold(work):
     operator, x, out, _ = work
     huge = np.full(x.shape, 6e4, dtype=np.float16)
     with pytest.raises(ValueError, match=r"results must lie within ±65504 to be stored as float16, got"):

@@ -1,3 +1,5 @@
+"""Connectivity, noise gain and noise bounds, against dense forms and simulation."""
+
 import math
 
 import pytest
@@ -30,7 +32,7 @@ def test_row_sums_are_beta(graph: Graph):
 
 
 @given(graphs())
-def test_connectivity_and_gain_equal_dense(graph: Graph):
+def test_connectivity_and_gain_equal_their_dense_forms(graph: Graph):
     T = gadc.transition(*graph.args, variant="plain", norm="rw")
     S = dense.diffusion_matrix(T.to_dense(), LAM, STEPS)
     tau = theory.connectivity_factor(T, lam=LAM, num_steps=STEPS)
@@ -41,7 +43,7 @@ def test_connectivity_and_gain_equal_dense(graph: Graph):
     assert float(gain) == pytest.approx(float(S.square().sum()) / len(S))
 
 
-def test_connectivity_of_the_papers_small_graphs():
+def test_connectivity_of_small_graphs_is_that_of_the_paper():
     isolated, star, complete = (
         theory.connectivity_factor(_plain(FOUR, edges), lam=LAM, num_steps=STEPS).value
         for edges in (ISOLATED, STAR, COMPLETE)
@@ -76,7 +78,7 @@ def _aggregated_noise(T, n: int, d: int, trials: int) -> torch.Tensor:
     return gadc.polynomial(T, noise, series.neumann(8.0, 12)).reshape(n, trials, d)
 
 
-def test_entrywise_bound_and_mean_energy_against_simulation():
+def test_entrywise_bound_and_mean_energy_hold_in_simulation():
     n, d, trials = 200, 5, 300
     T = _plain(*random_graph(n, 500, 3).args[:2])
     out = _aggregated_noise(T, n, d, trials)
@@ -85,7 +87,7 @@ def test_entrywise_bound_and_mean_energy_against_simulation():
     bound = theory.entrywise_noise_bound(tau, **sizes)
     largest = out.square().amax((0, 2))
     assert (largest > bound).double().mean() <= 1 / d
-    assert bound < 40 * largest.mean()  # a bound that says something
+    assert bound < 40 * largest.mean()  # not a trivial bound
     assert theory.entrywise_noise_bound(tau, **sizes, failure=1e-6) > bound
     gain = theory.noise_gain(T, lam=8.0, num_steps=12).value
     expected = theory.expected_noise_energy(gain, sigma=1.0, num_nodes=n, num_features=d)
@@ -95,8 +97,8 @@ def test_entrywise_bound_and_mean_energy_against_simulation():
     )
 
 
-def test_the_printed_frobenius_bound_fails():
-    """Theorem 1 as printed promises failure in at most 1/d of all draws; it fails in every one."""
+def test_printed_frobenius_bound_fails():
+    """Theorem 1 as printed promises failure in at most 1/d of all draws; it fails in every draw."""
     n, d, trials = 200, 50, 40
     T = _plain(*random_graph(n, 3000, 3).args[:2])
     tau = theory.connectivity_factor(T, lam=8.0, num_steps=12).value
@@ -108,7 +110,7 @@ def test_the_printed_frobenius_bound_fails():
 
 
 @pytest.mark.parametrize("failure", [0.0, -0.1, 1.5])
-def test_bad_failure_probability(failure: float):
+def test_entrywise_bound_refuses_a_bad_failure_probability(failure: float):
     with pytest.raises(ValueError, match=r"failure must lie in \(0, 1\]"):
         theory.entrywise_noise_bound(
             1.0, lam=1.0, num_steps=1, sigma=1.0, num_nodes=2, num_features=2, failure=failure

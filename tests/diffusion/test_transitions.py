@@ -1,3 +1,5 @@
+"""Every variant against its dense form, its settings and its errors."""
+
 import pytest
 import torch
 from hypothesis import assume, given
@@ -24,14 +26,14 @@ def test_every_variant_equals_its_dense_form(graph: Graph, variant: str, norm: s
 
 
 @given(graphs(), st.sampled_from(["I", "II", "III"]))
-def test_no_adversary_is_the_plain_transition(graph: Graph, variant: str):
+def test_variants_without_an_adversary_are_plain(graph: Graph, variant: str):
     plain = gadc.transition(*graph.args, variant="plain")
     T = gadc.transition(*graph.args, variant=variant, eps=0.0)
     torch.testing.assert_close(T.to_dense(), plain.to_dense())
 
 
 @given(graphs(), st.sampled_from(NAMES), st.integers(0, 100))
-def test_permutation_equivariance(graph: Graph, variant: str, seed: int):
+def test_every_variant_is_permutation_equivariant(graph: Graph, variant: str, seed: int):
     order = torch.randperm(len(graph.x), generator=torch.Generator().manual_seed(seed))
     new_number = torch.argsort(order)
     T = gadc.transition(*graph.args, variant=variant).to_dense()
@@ -41,7 +43,7 @@ def test_permutation_equivariance(graph: Graph, variant: str, seed: int):
     torch.testing.assert_close(permuted.to_dense(), T[order][:, order])
 
 
-def test_a_zero_weight_is_no_edge():
+def test_an_edge_of_weight_zero_is_not_an_edge():
     graph = random_graph(6, 8, 3, weighted=True)
     weight = graph.edge_weight.clone()
     weight[3] = 0.0
@@ -52,8 +54,8 @@ def test_a_zero_weight_is_no_edge():
         torch.testing.assert_close(T.to_dense(), U.to_dense())
 
 
-def test_settings_of_the_published_scripts():
-    """Each departure from the text, against a dense formula of its own."""
+def test_settings_of_the_published_scripts_equal_their_dense_forms():
+    """One dense formula for each departure from the paper's text."""
     graph = random_graph(7, 9, 3)
     x, edges, _ = graph.args
     eye = torch.eye(7, dtype=torch.float64)
@@ -82,7 +84,7 @@ def test_settings_of_the_published_scripts():
 
 
 @given(graphs(), st.integers(0, 4), st.sampled_from([0.0, 0.5, 3.0]), st.sampled_from(["sym", "rw"]))
-def test_anchors(graph: Graph, count: int, weight: float, norm: str):
+def test_anchored_cosine_equals_its_dense_form(graph: Graph, count: int, weight: float, norm: str):
     assume(graph.x.shape[1] > 1)  # with one column all are equally near
     T = AnchoredCosine(neighbors=count, anchor=weight, norm=norm, self_loops=2.0)(*graph.args)
     support = graph.A + weight * dense.nearest(graph.x, count)
@@ -90,7 +92,7 @@ def test_anchors(graph: Graph, count: int, weight: float, norm: str):
     torch.testing.assert_close(T.to_dense(), expected)
 
 
-def test_a_power_weakens_unlike_ends():
+def test_cosine_graph_with_a_power_weakens_unlike_ends():
     x = torch.tensor([[1.0, 0.0], [3.0, 4.0], [-1.0, 0.0]], dtype=torch.float64)
     T = CosineGraph(power=2.0)(x, torch.tensor([[0, 1], [1, 2]])).to_dense()
     torch.testing.assert_close(T[0, 1], torch.tensor(0.36, dtype=torch.float64))
@@ -106,12 +108,12 @@ def test_a_zero_row_has_cosine_zero_and_finite_gradient():
 
 
 @pytest.mark.parametrize("variant", ["II", "III"])
-def test_all_zero_features_are_refused(variant: str):
+def test_gram_variants_refuse_zero_features(variant: str):
     with pytest.raises(ValueError, match="all features in x are zero"):
         gadc.transition(torch.zeros(3, 2), torch.tensor([[0], [1]]), variant=variant)
 
 
-def test_a_transition_object_and_a_users_own():
+def test_transition_takes_an_object_or_a_function():
     graph = random_graph(6, 7, 3)
     by_name = gadc.transition(*graph.args, variant="II", eps=0.5)
     by_object = gadc.transition(*graph.args, variant=GlobalGram(eps=0.5))
@@ -137,7 +139,7 @@ def test_a_transition_object_and_a_users_own():
         ({"variant": "plain", "self_loops": -1.0}, r"self_loops must be finite and >= 0, got -1\.0"),
     ],
 )
-def test_bad_settings(settings: dict, message: str):
+def test_transition_refuses_bad_settings(settings: dict, message: str):
     with pytest.raises(ValueError, match=message):
         gadc.transition(torch.ones(2, 1), torch.tensor([[0], [1]]), **settings)
 
@@ -149,7 +151,7 @@ def test_settings_of_one_variant_are_checked_by_its_object():
         gadc.transition(torch.ones(2, 1), torch.tensor([[0], [1]]), variant="III", phi_norm="edges")
 
 
-def test_norm_is_the_own_default_of_each_variant():
+def test_transition_takes_norm_from_the_variant():
     graph = random_graph(8, 12, 3)
     for variant, own in VARIANTS.items():
         expected = own()(*graph.args).to_dense()
@@ -160,8 +162,8 @@ def test_norm_is_the_own_default_of_each_variant():
 
 @pytest.mark.parametrize("scale", [2.0**-40, 2.0**30, 2.0**60])
 @pytest.mark.parametrize("build", [GlobalGram(), EdgeGram(), EdgeGram(phi_norm="edges")])
-def test_the_unit_of_the_features_does_not_matter(build, scale):
-    """Fourth powers of such entries do not fit into single precision: then Φ was 0, or 0/0."""
+def test_gram_variants_do_not_depend_on_the_unit_of_the_features(build, scale):
+    """Fourth powers of such entries do not fit into single precision."""
     graph = random_graph(12, 20, 4)
     x, edges = graph.x.float(), graph.edge_index
     expected = build(x, edges).to_dense()
@@ -171,7 +173,7 @@ def test_the_unit_of_the_features_does_not_matter(build, scale):
 
 @pytest.mark.parametrize("scale", [2.0**-80, 2.0**80])
 @pytest.mark.parametrize("variant", ["II", "III"])
-def test_features_out_of_range_are_refused(variant, scale):
+def test_gram_variants_refuse_features_out_of_range(variant, scale):
     graph = random_graph(12, 20, 4)
     with pytest.raises(ValueError, match=r"must fit into the type of x, torch.float32, got (0.0|inf|nan)"):
         gadc.transition(graph.x.float() * scale, graph.edge_index, variant=variant)

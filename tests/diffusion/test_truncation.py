@@ -1,3 +1,5 @@
+"""A low-rank part of lower rank keeps the stated error."""
+
 import pytest
 import torch
 
@@ -11,8 +13,7 @@ THETA = gadc.series.neumann(16.0, 12)
 
 
 def _heavy_tailed(n: int = 300, d: int = 200):
-    """Noisy rows of which a few are huge, as signed-sum normalisation makes them: Φ is then nearly of low
-    rank."""
+    """Noisy rows of which a few are huge, as after signed-sum normalisation; Φ is then nearly of low rank."""
     graph = random_graph(n, 3 * n, d)
     x = graph.x.clone()
     x[:5] *= 300.0
@@ -20,7 +21,7 @@ def _heavy_tailed(n: int = 300, d: int = 200):
 
 
 @pytest.mark.parametrize("rtol", [1e-1, 1e-2, 1e-3])
-def test_truncation_keeps_its_promise(rtol: float):
+def test_lowest_rank_keeps_the_stated_error(rtol: float):
     x, edges = _heavy_tailed()
     T = gadc.transition(x, edges, variant="II")
     thin = lowest_rank(T, x, THETA, rtol)
@@ -32,7 +33,7 @@ def test_truncation_keeps_its_promise(rtol: float):
     assert (quick - exact).norm() <= rtol * exact.norm()
 
 
-def test_a_flat_spectrum_is_not_truncated():
+def test_lowest_rank_leaves_a_flat_spectrum():
     graph = random_graph(300, 900, 200)
     T = gadc.transition(*graph.args, variant="II")
     assert lowest_rank(T, graph.x, THETA, 1e-4) is None
@@ -49,7 +50,7 @@ def test_compress_finds_a_part_that_is_of_low_rank():
         compress(gadc.transition(x, graph.edge_index, variant="plain"), 3)
 
 
-def test_gradients_see_the_exact_operator(monkeypatch: pytest.MonkeyPatch):
+def test_truncation_is_not_used_for_gradients(monkeypatch: pytest.MonkeyPatch):
     x, edges = _heavy_tailed()
     used = []
     monkeypatch.setattr(_truncation, "lowest_rank", lambda *args: used.append(args))
@@ -60,7 +61,7 @@ def test_gradients_see_the_exact_operator(monkeypatch: pytest.MonkeyPatch):
     assert used
 
 
-def test_where_chebyshev_gives_up_the_thin_part_still_serves(monkeypatch: pytest.MonkeyPatch):
+def test_truncated_operator_is_summed_directly_where_chebyshev_gives_up(monkeypatch: pytest.MonkeyPatch):
     x, edges = _heavy_tailed()
     settings = {"variant": "II", "lam": 16.0, "num_steps": 12}
     exact, widths = gadc.diffuse(x, edges, **settings), []
