@@ -22,7 +22,7 @@ from rich.table import Table
 from torch import Tensor
 
 import gadc
-from gadc.datasets.synthetic._power_law import power_law
+from gadc.datasets import power_law
 from gadc.operators import LinearOperator
 
 NODES, FEATURES, REPEATS = 6000, 300, 3

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import torch
 
-from gadc.datasets.synthetic import power_law
+from gadc.datasets import power_law
 
 EXPONENT, CLASSES, HOMOPHILY = 2.5, 47, 0.8
 

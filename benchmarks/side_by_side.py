@@ -97,7 +97,7 @@ def copy_bandwidth(repeats: int = 5, size: int = 1 << 28) -> float:
 
 def write_large_graph(setup: Setup, mean_degree: float = 50.52) -> None:
     """Generate the graph and leave it in the folder."""
-    from gadc.datasets.synthetic._power_law import power_law
+    from gadc.datasets import power_law
 
     data = power_law(setup.nodes, mean_degree, num_classes=47, num_features=100, seed=0)
     np.save(setup.folder / "edge_index.npy", data.edge_index.numpy())

@@ -20,7 +20,7 @@ from torch_geometric.transforms import GDC
 from torch_geometric.utils import spmm as pyg_spmm
 
 import gadc
-from gadc.datasets.synthetic._power_law import power_law
+from gadc.datasets import power_law
 from gadc.operators import LinearOperator, Step
 from gadc.operators._pattern import SparsePattern
 from gadc.operators._torch import csr as torch_csr

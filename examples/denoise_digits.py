@@ -24,7 +24,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 import gadc
-from gadc.datasets.synthetic._digits import digits
+from gadc.datasets import digits
 
 NOISE = 1.0  # standard deviation; the pixels lie in [0, 1]
 GRID = [{"lam": lam, "num_steps": steps} for lam in (4.0, 16.0) for steps in (2, 8)]

@@ -1,3 +1,5 @@
+"""Edges that an attack changed."""
+
 import pytest
 import torch
 from torch_geometric.data import Data

@@ -1,3 +1,5 @@
+"""Statistics of small graphs."""
+
 import torch
 from torch_geometric.data import Data
 

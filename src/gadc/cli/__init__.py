@@ -48,7 +48,7 @@ def main(args: Sequence[str] | None = None) -> None:
     try:
         app(args=None if args is None else list(args))
     except (OSError, ImportError, ValueError) as error:
-        from gadc.datasets.named._errors import ChecksumError
+        from gadc.datasets import ChecksumError
 
         typer.echo(f"error: {error}", err=True)
         sys.exit(2 if isinstance(error, ValueError) and not isinstance(error, ChecksumError) else 1)

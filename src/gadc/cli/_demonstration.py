@@ -18,7 +18,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.transforms import Compose
 
-from gadc.datasets.synthetic._digits import digits
+from gadc.datasets import digits
 from gadc.diffusion import diffuse
 from gadc.models import FeatureModel, Fitted
 from gadc.models._training.loop import accuracy

@@ -1,3 +1,5 @@
+"""`load` on a tiny data set, and the errors it gives."""
+
 from dataclasses import replace
 
 import numpy as np

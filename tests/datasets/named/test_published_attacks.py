@@ -1,3 +1,5 @@
+"""Rates of published attacks."""
+
 import pytest
 
 from gadc.datasets.named._published_attacks import PublishedAttack

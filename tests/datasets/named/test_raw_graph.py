@@ -1,3 +1,5 @@
+"""Edge lists, arrays and roles of raw graphs."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings

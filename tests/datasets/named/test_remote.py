@@ -1,3 +1,5 @@
+"""Downloads from a local server, and the addresses of all files."""
+
 import hashlib
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

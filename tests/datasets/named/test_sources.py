@@ -1,3 +1,5 @@
+"""Where files are found, and files that are refused."""
+
 import hashlib
 import zipfile
 

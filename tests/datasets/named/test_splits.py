@@ -1,3 +1,5 @@
+"""Drawn and published splits."""
+
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,3 +1,5 @@
+"""Arrays in the cache: damaged, interrupted, shared by two processes."""
+
 import json
 import subprocess
 import sys

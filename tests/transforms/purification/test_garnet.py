@@ -19,7 +19,7 @@ def _normalized(A):
 
 @settings(max_examples=25)
 @given(st.integers(0, 999), st.integers(1, 4), st.booleans(), st.sampled_from([0.0, 3e-4, 0.1]))
-def test_it_keeps_neighbours_whose_product_exceeds_the_threshold(seed, count, features, threshold):
+def test_garnet_keeps_neighbours_whose_product_exceeds_the_threshold(seed, count, features, threshold):
     graph = random_graph(10, 20, 3, seed=seed, weighted=True)
     P = _normalized(graph.A)
     U, sigma, Vt = torch.linalg.svd(P)
@@ -43,7 +43,7 @@ def test_it_keeps_neighbours_whose_product_exceeds_the_threshold(seed, count, fe
     assert torch.equal(data.edge_index, graph.edge_index)
 
 
-def test_a_node_alone_has_no_neighbour():
+def test_single_point_has_no_neighbour():
     assert nearest_pairs(torch.ones(1, 2), 5).shape == (2, 0)
 
 
@@ -55,6 +55,6 @@ def test_a_node_alone_has_no_neighbour():
         ({"threshold": -1.0}, "Garnet: threshold must be finite and >= 0, got -1.0"),
     ],
 )
-def test_bad_settings(settings, message):
+def test_garnet_refuses_bad_settings(settings, message):
     with pytest.raises(ValueError, match=message):
         Garnet(**settings)

@@ -17,7 +17,7 @@ def _similarity(one, other):
 
 @settings(max_examples=40)
 @given(graphs(), st.sampled_from([0.0, 0.2, 1 / 3, 0.5, 1.0]), st.integers(0, 99))
-def test_exactly_the_edges_under_the_threshold_go(graph, threshold, seed):
+def test_jaccard_drops_exactly_the_edges_below_the_threshold(graph, threshold, seed):
     words = torch.rand(graph.x.shape, generator=torch.Generator().manual_seed(seed)) < 0.4
     x = graph.x * words
     data = Data(x=x, edge_index=graph.edge_index, edge_weight=graph.edge_weight)
@@ -32,13 +32,13 @@ def test_exactly_the_edges_under_the_threshold_go(graph, threshold, seed):
         assert torch.equal(pure.edge_weight, graph.edge_weight[kept])
 
 
-def test_two_empty_rows_have_nothing_in_common():
+def test_jaccard_similarity_of_two_empty_rows_is_zero():
     data = Data(x=torch.zeros(2, 3), edge_index=torch.tensor([[0], [1]]))
     assert Jaccard(threshold=0.01)(data).edge_index.shape == (2, 0)
     assert Jaccard(threshold=0.0)(data).edge_index.shape == (2, 1)
 
 
-def test_the_rest_is_kept_and_nothing_is_changed():
+def test_jaccard_keeps_other_attributes_and_its_input():
     x = torch.tensor([[1.0, 0], [0, 1.0], [1.0, 0]])
     data = Data(x=x, edge_index=torch.tensor([[0, 0], [1, 2]]), y=torch.arange(3))
     pure = Jaccard()(data)
@@ -48,9 +48,11 @@ def test_the_rest_is_kept_and_nothing_is_changed():
     assert "edge_weight" not in pure
 
 
-def test_bad_settings():
+def test_jaccard_refuses_bad_settings_and_edge_attributes():
     with pytest.raises(ValueError, match="Jaccard: threshold must be finite and >= 0, got -1"):
         Jaccard(threshold=-1)
     data = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]]), edge_attr=torch.ones(1, 2))
-    with pytest.raises(ValueError, match="Jaccard: edges may carry only edge_weight, got edge_attr"):
+    with pytest.raises(
+        ValueError, match="Jaccard: edges may have no attribute but edge_weight, got edge_attr"
+    ):
         Jaccard()(data)

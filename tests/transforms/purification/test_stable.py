@@ -18,7 +18,7 @@ FEW = {"width": 8, "max_epochs": 5}
 
 
 def _words(seed, n=12):
-    """Two groups of nodes with words of their own, so that some edges have nothing in common."""
+    """Build two groups of nodes with different words, so that some edges have nothing in common."""
     graph = random_graph(n, 2 * n, 6, seed=seed, weighted=True)
     drawn = torch.rand(n, 6, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     x = torch.where(drawn < 0.7, drawn + 0.5, 0.0)
@@ -36,7 +36,7 @@ def _jaccard(x):
 
 @settings(max_examples=25)
 @given(st.integers(0, 999), st.integers(1, 5), st.sampled_from([-1.0, 0.1, 0.6]))
-def test_refined_graph(seed, count, threshold):
+def test_refined_graph_matches_the_dense_formulas(seed, count, threshold):
     data, A = _words(seed)
     step = Stable(**FEW, cosine=threshold, neighbors=count, jaccard=0.3, seed=seed)
     encoder = step.encoder(data)
@@ -62,7 +62,7 @@ def test_refined_graph(seed, count, threshold):
 
 @settings(max_examples=20)
 @given(st.integers(0, 999))
-def test_loss_is_the_formula(seed):
+def test_contrastive_loss_matches_its_formula(seed):
     torch.manual_seed(seed)
     true, shuffled, one, other = torch.randn(4, 5, 3, dtype=torch.float64)
     score = Discriminator(3).double()
@@ -77,7 +77,7 @@ def test_loss_is_the_formula(seed):
     assert torch.allclose(found, torch.stack(terms).mean())
 
 
-def test_views_get_some_dropped_edges_back():
+def test_views_restore_the_requested_share_of_dropped_edges():
     data, A = _words(1)
     step = Stable(**FEW, jaccard=0.3, restored=0.5)
     _, edge_index, _ = step._graph(data)
@@ -91,22 +91,22 @@ def test_views_get_some_dropped_edges_back():
         assert torch.equal(marked, marked.T)
 
 
-def test_sparse_features_train_the_same_encoder():
+def test_sparse_and_dense_features_train_the_same_encoder():
     data, A = _words(2)
     n = len(A)
     graph = normalize(add_self_loops(adjacency(data.edge_index, None, n, dtype=torch.float64), 2.0), "sym")
-    thin = data.x * (torch.arange(6) == 0)  # few enough non-zeros for the sparse product
+    few = data.x * (torch.arange(6) == 0)  # few enough non-zeros for the sparse product
     settings = {"width": 4, "lr": 0.01, "epochs": 10, "patience": 20, "seed": 0}
-    sparse = train_encoder(thin, graph, (graph, graph), **settings)
+    sparse = train_encoder(few, graph, (graph, graph), **settings)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gadc.transforms.purification._contrast._SPARSE", -1.0)
-        full = train_encoder(thin, graph, (graph, graph), **settings)
+        full = train_encoder(few, graph, (graph, graph), **settings)
     assert torch.allclose(sparse.weight, full.weight)
-    start = train_encoder(thin, graph, (graph, graph), **{**settings, "epochs": 1})
+    start = train_encoder(few, graph, (graph, graph), **{**settings, "epochs": 1})
     assert not torch.allclose(sparse.weight, start.weight)
 
 
-def test_only_candidates_are_joined():
+def test_similar_nodes_are_candidates_other_than_the_node_itself():
     torch.manual_seed(0)
     edges = similar_nodes(torch.randn(6, 3), torch.tensor([1, 1, 0, 0, 0, 1]).bool(), 2)
     assert set(edges[1].tolist()) <= {0, 1, 5}
@@ -114,7 +114,7 @@ def test_only_candidates_are_joined():
     assert similar_nodes(torch.randn(6, 3), torch.zeros(6, dtype=torch.bool), 2).shape == (2, 0)
 
 
-def test_the_seed_decides_and_nothing_is_changed():
+def test_stable_is_decided_by_its_seed_and_keeps_its_input():
     data = tiny_data()
     torch.manual_seed(5)
     before = torch.random.get_rng_state()
@@ -126,7 +126,7 @@ def test_the_seed_decides_and_nothing_is_changed():
         assert torch.equal(data[key], value), key
 
 
-def test_encoder_widths():
+def test_encoder_returns_embeddings_of_its_width():
     torch.manual_seed(0)
     encoder = Encoder(3, 5)
     graph = adjacency(torch.tensor([[0], [1]]), None, 2)
@@ -142,6 +142,6 @@ def test_encoder_widths():
         ({"cosine": -2.0}, "Stable: cosine must be finite and >= -1, got -2.0"),
     ],
 )
-def test_bad_settings(settings, message):
+def test_stable_refuses_bad_settings(settings, message):
     with pytest.raises(ValueError, match=message):
         Stable(**settings)

@@ -1,4 +1,4 @@
-"""The resolvent of a low-rank step against the dense inverse."""
+"""PageRank of a low-rank adjacency against the dense inverse."""
 
 import pytest
 import torch
@@ -19,7 +19,7 @@ def _page_rank(graph, rank, alpha):
 
 @settings(max_examples=25)
 @given(st.integers(0, 999), st.integers(1, 6), st.sampled_from([0.1, 0.15, 0.5]))
-def test_it_is_the_dense_inverse(seed, rank, alpha):
+def test_resolvent_matches_the_dense_inverse(seed, rank, alpha):
     graph = random_graph(9, 16, 2, seed=seed)
     left, right, diagonal = TruncatedPPR(rank=rank, alpha=alpha).resolvent(*graph.args)
     expected = _page_rank(graph, rank, alpha)
@@ -28,7 +28,7 @@ def test_it_is_the_dense_inverse(seed, rank, alpha):
 
 @settings(max_examples=25)
 @given(st.integers(0, 999), st.integers(1, 12))
-def test_rows_keep_their_largest_entries(seed, count):
+def test_truncated_ppr_keeps_the_largest_entries_of_each_row(seed, count):
     graph = random_graph(9, 16, 2, seed=seed)
     data = Data(x=graph.x, edge_index=graph.edge_index)
     pure = TruncatedPPR(rank=4, count=count)(data)
@@ -42,7 +42,7 @@ def test_rows_keep_their_largest_entries(seed, count):
     assert torch.equal(data.edge_index, graph.edge_index)
 
 
-def test_blocks_of_rows_make_the_whole_matrix(monkeypatch):
+def test_largest_products_by_blocks_match_the_whole_matrix(monkeypatch):
     monkeypatch.setattr("gadc.transforms.purification._edges._BLOCK", 3)
     generator = torch.Generator().manual_seed(0)
     left, right = (torch.randn(8, 2, generator=generator, dtype=torch.float64) for _ in range(2))
@@ -61,6 +61,6 @@ def test_blocks_of_rows_make_the_whole_matrix(monkeypatch):
         ({"rank": 0}, "TruncatedPPR: rank must be a whole number >= 1, got 0"),
     ],
 )
-def test_bad_settings(settings, message):
+def test_truncated_ppr_refuses_bad_settings(settings, message):
     with pytest.raises(ValueError, match=message):
         TruncatedPPR(**settings)

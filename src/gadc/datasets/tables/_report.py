@@ -98,7 +98,7 @@ class TableReport:
         lines = [
             f"edges     {self.edges:,} {kind}, from {self.rows:,} rows of {self.edges_file}",
             f"          left out: {self.self_loops:,} self-loops, {self.unknown:,} rows with an unknown end; "
-            f"merged: {self.duplicates:,} duplicates",
+            f"{self.duplicates:,} duplicates merged",
             f"nodes     {self.nodes:,} from {self.nodes_file}",
             f"          of these {self.added:,} added, {self.isolated:,} isolated",
             f"labels    {self.labelled:,} labelled, {self.nodes - self.labelled:,} unlabelled",

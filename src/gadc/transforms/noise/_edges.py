@@ -10,9 +10,8 @@ from torch_geometric.data import Data
 
 from gadc._base.pairs import decode_pairs, distinct_numbers, encode_pairs, sample_non_edges
 from gadc._base.validation import check_number
+from gadc.transforms._edge_attributes import check_edge_attributes
 from gadc.transforms.noise._noise import Noise, exact_count
-
-_KNOWN = ("edge_index", "edge_weight", "clean_edge_index")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +52,7 @@ class _EdgeNoise(Noise):
 
     def _undirected_edges(self, data: Data) -> tuple[Tensor, Tensor | None]:
         """Return the numbers of the undirected edges, see `gadc._base.pairs`, and their weights."""
-        extra = [key for key in data.edge_attrs() if key not in _KNOWN]
-        if extra:
-            raise self.error(f"edges may carry only edge_weight, got {', '.join(extra)}.")
+        check_edge_attributes(type(self).__name__, data)
         weight = data.get("edge_weight")
         try:
             return encode_pairs(data.edge_index.cpu(), None if weight is None else weight.cpu())

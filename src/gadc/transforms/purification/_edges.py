@@ -12,9 +12,9 @@ from gadc.diffusion._graph import adjacency
 from gadc.diffusion._similarity import unit_rows
 from gadc.operators._pattern import SparsePattern
 from gadc.operators._products import sddmm
+from gadc.transforms._edge_attributes import check_edge_attributes
 
 _BLOCK = 1024  # rows of an n x n matrix that exist at the same time
-_KNOWN = ("edge_index", "edge_weight", "clean_edge_index")
 
 
 def graph_of(owner: str, data: Data) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -24,9 +24,7 @@ def graph_of(owner: str, data: Data) -> tuple[Tensor, Tensor, Tensor | None]:
         ValueError: Edges have other attributes, which would not fit the new edges.
     """
     x = check_features(owner, data.x)
-    extra = [key for key in data.edge_attrs() if key not in _KNOWN]
-    if extra:
-        raise ValueError(f"{owner}: edges may carry only edge_weight, got {', '.join(extra)}.")
+    check_edge_attributes(owner, data)
     return x, check_edge_index(owner, data.edge_index, len(x)), data.get("edge_weight")
 
 

@@ -1,3 +1,5 @@
+"""The unpickler loads Planetoid files and refuses everything else."""
+
 import pickle
 from collections import defaultdict
 
