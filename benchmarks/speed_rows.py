@@ -21,8 +21,7 @@ from torch_geometric.utils import spmm as pyg_spmm
 
 import gadc
 from gadc.datasets import power_law
-from gadc.operators import LinearOperator, Step
-from gadc.operators._pattern import SparsePattern
+from gadc.operators import LinearOperator, SparsePattern, Step
 from gadc.operators._torch import csr as torch_csr
 from gadc.operators._torch import dense_blocks
 

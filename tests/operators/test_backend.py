@@ -6,8 +6,7 @@ import sys
 import pytest
 import torch
 
-from gadc.operators import use_backend
-from gadc.operators._backend import uses_numba
+from gadc.operators import use_backend, uses_numba
 
 LARGE = 1 << 30
 ONE = torch.ones(1)

@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 
 import gadc
 from gadc.diffusion import VARIANTS
-from gadc.operators import LinearOperator
-from gadc.operators._pattern import SparsePattern
-from gadc.operators._products import sddmm, spmm, spmm_transposed
+from gadc.operators import LinearOperator, SparsePattern, sddmm, spmm, spmm_transposed
 from tests.helpers.graphs import Graph, graphs, random_graph
 
 NAMES = list(VARIANTS)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from gadc.operators import LinearOperator, Step, use_backend
+from gadc.operators import LinearOperator, SparsePattern, Step, use_backend
 from gadc.operators._numba import csr as numba_csr
-from gadc.operators._pattern import SparsePattern
+from gadc.operators._numba import threads as threads_module
 from gadc.operators._products import fused_spmm, sddmm, spmm
 from gadc.operators._torch import csr as torch_csr
 from gadc.operators._torch import dense_blocks
@@ -47,7 +47,7 @@ KINDS = ["random", "empty rows", "one huge row", "complete", "empty"]
 
 @pytest.fixture(params=[1, 3])
 def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(numba_csr, "_MIN_WORK", 1)
+    monkeypatch.setattr(threads_module, "_MIN_WORK", 1)
     before = torch.get_num_threads()
     torch.set_num_threads(request.param)
     yield request.param
@@ -95,7 +95,7 @@ def test_blocks_smaller_than_the_matrix(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_the_result_does_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(numba_csr, "_MIN_WORK", 1)
+    monkeypatch.setattr(threads_module, "_MIN_WORK", 1)
     pattern, before, results = _symmetric_pattern(), torch.get_num_threads(), []
     dense, values = torch.randn(50, 33), torch.randn(pattern.nnz)
     for count in (1, 2, 5):
@@ -193,7 +193,7 @@ def test_calls_from_several_threads(threads):
 
 def _product_in_child(queue) -> None:
     pattern = _pattern("random")
-    numba_csr._MIN_WORK = 1
+    threads_module._MIN_WORK = 1
     values, dense = torch.ones(pattern.nnz), torch.ones(pattern.num_cols, 3)
     queue.put(float(numba_csr.spmm(pattern, values, dense).sum()))
 

@@ -22,8 +22,7 @@ from gadc._base.validation import check_count, check_features, check_number
 from gadc.diffusion._agsd import AGSDProblem, descend
 from gadc.diffusion._similarity import gram_norm, power_of_two
 from gadc.diffusion._transitions import Plain
-from gadc.operators import LinearOperator
-from gadc.operators._pattern import SparsePattern
+from gadc.operators import LinearOperator, SparsePattern
 
 
 class NotConvergedWarning(UserWarning):

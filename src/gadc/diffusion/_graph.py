@@ -18,10 +18,7 @@ from torch import Tensor
 from gadc._base.memo import remembered
 from gadc._base.pairs import edge_keys
 from gadc._base.validation import check_choice, check_edge_index, check_edge_weight
-from gadc.operators import LinearOperator
-from gadc.operators._backend import uses_numba
-from gadc.operators._pattern import SparsePattern
-from gadc.operators._products import rescale, row_sums
+from gadc.operators import LinearOperator, SparsePattern, rescale, row_sums, uses_numba
 
 NORMS = ("sym", "rw")
 

@@ -23,8 +23,7 @@ from torch import Tensor
 
 from gadc._base.validation import check_count, check_features
 from gadc.diffusion._graph import adjacency
-from gadc.operators import LinearOperator
-from gadc.operators._pattern import SparsePattern
+from gadc.operators import LinearOperator, SparsePattern
 
 MIN_DEGREE = 1e-5
 _SMALL = 256  # nodes up to which all eigenvectors are found at once

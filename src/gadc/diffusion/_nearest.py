@@ -9,8 +9,7 @@ from torch import Tensor
 
 from gadc._base.memo import remembered
 from gadc._base.pairs import edge_keys, reversed_keys
-from gadc.operators import LinearOperator
-from gadc.operators._pattern import SparsePattern
+from gadc.operators import LinearOperator, SparsePattern
 
 _BLOCK = 1024  # rows of cosines at a time
 

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from gadc._base.memo import remembered
-from gadc.operators import LinearOperator, SparsePattern
-from gadc.operators._products import sddmm
+from gadc.operators import LinearOperator, SparsePattern, sddmm
 
 
 def unit_rows(x: Tensor) -> Tensor:

@@ -29,8 +29,7 @@ from gadc._base.validation import check_choice, check_count, check_number
 from gadc.diffusion._graph import add_self_loops, adjacency, normalize
 from gadc.models._graph_model import GraphModel
 from gadc.models._training.heads import MLP, build_head
-from gadc.operators import LinearOperator
-from gadc.operators._products import row_sums, spmm, spmm_transposed
+from gadc.operators import LinearOperator, row_sums, spmm, spmm_transposed
 
 
 @dataclass(frozen=True, kw_only=True)

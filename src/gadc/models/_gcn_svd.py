@@ -29,8 +29,7 @@ from gadc.diffusion._low_rank import MIN_DEGREE, LowRank
 from gadc.models._gcn import GCN
 from gadc.models._model import Fitted
 from gadc.models._training.callbacks import Callback
-from gadc.operators import LinearOperator
-from gadc.operators._products import rescale, row_sums
+from gadc.operators import LinearOperator, rescale, row_sums
 
 
 @dataclass(frozen=True, kw_only=True)

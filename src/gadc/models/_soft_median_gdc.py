@@ -35,9 +35,7 @@ from gadc.diffusion import Plain, polynomial, ppr
 from gadc.diffusion._graph import normalize
 from gadc.models._fast.dropout import drop
 from gadc.models._graph_model import GraphModel
-from gadc.operators import LinearOperator
-from gadc.operators._pattern import SparsePattern
-from gadc.operators._products import sddmm
+from gadc.operators import LinearOperator, SparsePattern, sddmm
 
 LEFT_OUT = 1e-4  # share of Π that the series may leave out
 BLOCK = 256  # rows of Π at a time

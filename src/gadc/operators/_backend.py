@@ -38,7 +38,7 @@ class use_backend:  # noqa: N801  it is called like a function
 
     Examples:
         >>> import torch
-        >>> from gadc.operators import use_backend
+        >>> from gadc.operators import use_backend, uses_numba
         >>> with use_backend("torch"):
         ...     uses_numba(10**9, torch.ones(1))
         False

@@ -1,7 +1,7 @@
-"""From a long edge list to its pattern by counting: sorting all edges at once takes more memory and time.
+"""Build the pattern of a long edge list by counting, which needs less memory and time than sorting all edges.
 
-Edges are dropped into their rows, then each row is sorted by itself: 4 bytes an edge beside the list and the
-result. The plain way is `gadc.diffusion._graph`, which sorts keys with torch and also carries weights over.
+Edges are put into their rows, then each row is sorted on its own: 4 bytes per edge beside the list and the
+result. `gadc.diffusion._graph` has the plain method, which sorts keys with torch and handles weights as well.
 """
 
 from __future__ import annotations
@@ -15,23 +15,25 @@ import torch
 from torch import Tensor
 
 from gadc.operators._numba import loops_build as loops
-from gadc.operators._numba.csr import flat, ranges_of, run
+from gadc.operators._numba.csr import flat
+from gadc.operators._numba.threads import ranges_of, run
 from gadc.operators._pattern import SparsePattern
 
-_MAX_SCANS = 4  # each thread reads the whole list and keeps what belongs to its rows
+_MAX_SCANS = 4  # each thread reads the whole list, so more threads would mostly wait for memory
 
 
 def pattern_of(edge_index: Tensor, num_nodes: int, *, directed: bool) -> SparsePattern:
-    """The distinct edges with a full diagonal; both directions of each unless `directed`.
+    """Return the pattern of the distinct edges with a full diagonal.
 
     Args:
-        edge_index: Node numbers, shape (2, edges), unsorted, perhaps repeated; loops fall on the diagonal.
+        edge_index: Node numbers, shape (2, edges), in any order; edges may be repeated, and loops fall on
+            the diagonal.
         num_nodes: Number of nodes.
-        directed: Whether (i, j) stands for itself alone.
+        directed: Whether only the listed direction of an edge is an entry; otherwise both directions are.
     """
     ends = flat(edge_index[0]), flat(edge_index[1])
     row_ptr, cols = _collect(*ends, num_nodes, both=False)
-    symmetric = bool(loops.is_symmetric(row_ptr, cols))  # as most undirected graphs come
+    symmetric = bool(loops.is_symmetric(row_ptr, cols))  # most undirected edge lists hold both directions
     if not (directed or symmetric):
         row_ptr, cols = _collect(*ends, num_nodes, both=True)
     return SparsePattern(
@@ -40,7 +42,7 @@ def pattern_of(edge_index: Tensor, num_nodes: int, *, directed: bool) -> SparseP
 
 
 def _collect(source: Any, target: Any, num_nodes: int, *, both: bool) -> tuple[Any, Any]:
-    """Row pointers and columns of the distinct entries."""
+    """Return row pointers and columns of the distinct entries."""
     small = num_nodes + len(source) * (2 if both else 1) < 2**31
     index = np.int32 if small else np.int64
     scans = np.linspace(0, num_nodes, min(torch.get_num_threads(), _MAX_SCANS) + 1).astype(np.int64)

@@ -2,9 +2,9 @@
 
     T = A + U Vᵀ        A sparse (n × n), U and V thin (n × r)
 
-`T @ H` costs O(nnz(A) c + n r c) for c columns; no n × n matrix is formed outside `to_dense()`, except that
-U Vᵀ is multiplied out where its factors are wider than n, and so larger than the product. All products are
-differentiable in the sparse values and in both factors.
+`T @ H` costs O(nnz(A) c + n r c) for c columns. No n × n matrix is formed outside `to_dense()`, except that
+U Vᵀ is multiplied out if its factors have more than n columns, since they are larger than their product then.
+All products are differentiable in the sparse values and in both factors.
 """
 
 from __future__ import annotations
@@ -24,15 +24,48 @@ from gadc.operators._torch import csr as torch_csr
 
 @dataclass(frozen=True, eq=False)
 class LinearOperator:
-    """Sparse plus low rank, with `@`, `.T`, `to_dense()` and estimates of the spectrum.
+    """A matrix T = A + U Vᵀ, sparse plus low rank, that multiplies vectors and matrices.
+
+    Operators are what `gadc.transition` returns. They support `T @ H`, `T.T`, sums, differences and
+    multiples, and are immutable. The sparse part A consists of values and of a pattern, which several
+    operators can share.
 
     Args:
-        pattern: Where the sparse part has entries.
-        values: The entries.
-        left: U, shape (n, r), or None when there is no low-rank part.
-        right: V, shape (n, r).
-        symmetric: Whether the operator is known to be symmetric.
-        bounds: An interval known for certain to hold the (real) spectrum, or None.
+        pattern: Positions of the entries of A.
+        values: Entries of A. Gradients flow to them.
+        left: U. By default there is no low-rank part.
+        right: V; given exactly if `left` is given.
+        symmetric: Whether T is known to be symmetric. By default it is not.
+        bounds: Interval that is certain to hold the real spectrum of T. By default none is known.
+
+    Shapes:
+        - **values:** (number of entries,)
+        - **left, right:** (n, r)
+
+    Examples:
+        The transition of GADC (II) has a low-rank part as wide as the features:
+
+        >>> import torch
+        >>> import gadc
+        >>> x = torch.tensor([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+        >>> edge_index = torch.tensor([[0, 1], [1, 2]])
+        >>> T = gadc.transition(x, edge_index, variant="II")
+        >>> T.shape, T.left.shape
+        ((3, 3), torch.Size([3, 2]))
+        >>> torch.allclose(T @ x, T.to_dense() @ x)
+        True
+
+        An operator of one's own, and its algebra:
+
+        >>> from gadc.operators import LinearOperator, SparsePattern
+        >>> rows, cols = torch.tensor([0, 1, 2]), torch.tensor([1, 0, 2])
+        >>> swap = LinearOperator(SparsePattern.from_entries(rows, cols, 3, 3), torch.ones(3), symmetric=True)
+        >>> swap @ torch.tensor([1.0, 2.0, 3.0])
+        tensor([2., 1., 3.])
+        >>> (2 * swap - T).to_dense().shape
+        torch.Size([3, 3])
+        >>> round(swap.spectral_radius(), 3)
+        1.0
     """
 
     pattern: SparsePattern
@@ -44,7 +77,7 @@ class LinearOperator:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Numbers of rows and columns."""
         return self.pattern.num_rows, self.pattern.num_cols
 
     @property
@@ -54,12 +87,12 @@ class LinearOperator:
 
     @property
     def device(self) -> torch.device:
-        """Where the values live."""
+        """Device of the values."""
         return self.values.device
 
     @property
     def requires_grad(self) -> bool:
-        """Whether a gradient flows to any part of the operator."""
+        """Whether any part of the operator requires a gradient."""
         return any(part is not None and part.requires_grad for part in (self.values, self.left, self.right))
 
     @property
@@ -69,7 +102,7 @@ class LinearOperator:
         return replace(self, pattern=pattern, values=self.values[order], left=self.right, right=self.left)
 
     def __matmul__(self, dense: Tensor) -> Tensor:
-        """T @ H for a vector or a matrix H."""
+        """Compute T @ H for a vector H, shape (n,), or a matrix H, shape (n, c)."""
         columns = self._columns(dense)
         out = spmm(self.pattern, self.values, columns)
         for left, right in self._factors(columns):
@@ -79,8 +112,8 @@ class LinearOperator:
     def apply(self, dense: Tensor, step: Step = NO_STEP) -> Tensor:
         """Take one step of a recursion, scale · T @ H + Σ weight · summand, in one pass over the rows.
 
-        Where gradients are asked for, the step consists of separate operations that record them, and
-        `step.out` is not used.
+        If a gradient is required, the step consists of separate operations that record it, and `step.out`
+        is not used.
 
         Args:
             dense: H, a matrix.
@@ -108,7 +141,7 @@ class LinearOperator:
         return out
 
     def is_differentiated(self, dense: Tensor) -> bool:
-        """Whether a gradient through T @ H is asked for, by H or by any part of the operator."""
+        """Return whether T @ H records a gradient, for H or for any part of the operator."""
         return torch.is_grad_enabled() and (dense.requires_grad or self.requires_grad)
 
     def _columns(self, dense: Tensor) -> Tensor:
@@ -120,38 +153,39 @@ class LinearOperator:
         return dense if dense.ndim == 2 else dense.unsqueeze(1)
 
     def _factors(self, columns: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """The low-rank part times H as a product of two matrices still to be multiplied; none without it."""
+        """Return U Vᵀ H as at most one pair of matrices that are still to be multiplied."""
         if self.left is None or self.right is None:
             return []
-        # Folding costs as much as a product with n columns, so a few columns are not worth it.
+        # Multiplying U Vᵀ out costs as much as a product with n columns: too much for few columns.
         if self._is_wide and 4 * columns.shape[1] >= self.shape[0]:
             return [(self._folded, columns)]
         return [(self.left, self.right.T @ columns)]
 
     @property
     def _is_wide(self) -> bool:
-        """Whether U Vᵀ is smaller than its factors; gradients go through the factors all the same."""
+        """Whether U Vᵀ is smaller than its factors, and no gradient has to go through the factors."""
         return self.left is not None and self.left.shape[1] > self.shape[0] and not self.requires_grad
 
     @cached_property
     def _folded(self) -> Tensor:
+        """U Vᵀ, multiplied out."""
         if self.left is None or self.right is None:
             raise ValueError("LinearOperator: there is no low-rank part to fold.")
         return self.left @ self.right.T
 
     def __mul__(self, scalar: float | Tensor) -> LinearOperator:
-        """The operator times a number."""
+        """Multiply the operator by a number."""
         left = None if self.left is None else self.left * scalar
         return replace(self, values=self.values * scalar, left=left, bounds=None)
 
     __rmul__ = __mul__
 
     def __sub__(self, other: LinearOperator) -> LinearOperator:
-        """Difference of two operators."""
+        """Subtract an operator."""
         return self + (-1.0) * other
 
     def __add__(self, other: LinearOperator) -> LinearOperator:
-        """Sum of two operators; free when they share one pattern, else the patterns are merged."""
+        """Add an operator; the patterns are merged unless both operators share one."""
         if other.shape != self.shape:
             raise ValueError(f"LinearOperator: cannot add shapes {self.shape} and {other.shape}.")
         pattern, values = _add_sparse(self, other)
@@ -174,7 +208,14 @@ class LinearOperator:
         symmetric: bool = False,
         bounds: tuple[float, float] | None = None,
     ) -> LinearOperator:
-        """T + left rightᵀ; say `symmetric` and `bounds` if they are known of the sum."""
+        """Return T + left rightᵀ.
+
+        Args:
+            left: Shape (n, r).
+            right: Shape (n, r).
+            symmetric: Whether the sum is known to be symmetric. By default it is not.
+            bounds: Interval that is certain to hold the spectrum of the sum. By default none is known.
+        """
         if self.left is not None and self.right is not None:
             left, right = torch.cat([self.left, left], 1), torch.cat([self.right, right], 1)
         return replace(self, left=left, right=right, symmetric=symmetric, bounds=bounds)
@@ -182,7 +223,7 @@ class LinearOperator:
     def to(
         self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
     ) -> LinearOperator:
-        """The same operator on another device or in another float type."""
+        """Return the operator on another device or in another floating-point type."""
         device = self.device if device is None else device
         left = None if self.left is None else self.left.to(device, dtype)
         right = None if self.right is None else self.right.to(device, dtype)
@@ -190,13 +231,13 @@ class LinearOperator:
         return replace(self, pattern=self.pattern.to(device), values=values, left=left, right=right)
 
     def detach(self) -> LinearOperator:
-        """The same operator, cut off from the gradient."""
+        """Return the operator without gradients."""
         left = None if self.left is None else self.left.detach()
         right = None if self.right is None else self.right.detach()
         return replace(self, values=self.values.detach(), left=left, right=right)
 
     def to_dense(self) -> Tensor:
-        """The n × n matrix: for tests and small graphs only."""
+        """Return the n × n matrix; meant for tests and small graphs."""
         rows, cols = self.pattern.rows.long(), self.pattern.cols.long()
         dense = torch.zeros(self.shape, dtype=self.dtype, device=self.device)
         dense = dense.index_put((rows, cols), self.values, accumulate=True)
@@ -205,14 +246,26 @@ class LinearOperator:
         return dense
 
     def spectral_radius(self, *, tol: float = 1e-3, seed: int = 0) -> float:
-        """Largest |eigenvalue| to relative accuracy `tol`."""
+        """Estimate the largest |eigenvalue|.
+
+        Args:
+            tol: Relative accuracy. By default 0.001.
+            seed: Seed of the random start vector. By default 0.
+        """
         return spectrum.radius(self.detach(), symmetric=self.symmetric, tol=tol, seed=seed)
 
     def spectral_interval(self, *, seed: int = 0) -> tuple[float, float]:
-        """An interval that holds the spectrum of a symmetric operator.
+        """Return an interval that holds the spectrum of a symmetric operator.
 
-        The known bounds where they are tight (a sparse part alone), else estimated with a margin that leaves
-        a probability below one in a million of missing either end, and cut down to the known bounds.
+        Without a low-rank part, known bounds are tight and returned as they are. Otherwise the interval is
+        estimated with a margin that misses either end with a probability below one in a million, and is cut
+        down to the known bounds.
+
+        Args:
+            seed: Seed of the random start vector. By default 0.
+
+        Raises:
+            ValueError: The operator is not symmetric.
         """
         if not self.symmetric:
             raise ValueError("LinearOperator: spectral_interval needs a symmetric operator.")
@@ -225,6 +278,7 @@ class LinearOperator:
 
 
 def _add_sparse(a: LinearOperator, b: LinearOperator) -> tuple[SparsePattern, Tensor]:
+    """Add the sparse parts of two operators."""
     if a.pattern is b.pattern:
         return a.pattern, a.values + b.values
     pattern, first, second = a.pattern.union(b.pattern)

@@ -1,4 +1,4 @@
-"""The two products everything rests on, differentiable to any order.
+"""The two sparse products that everything is built on, differentiable to any order.
 
     spmm   Y_i = Σ_j A_ij H_j                  sparse times dense
     sddmm  s_ij = ⟨U_i, V_j⟩ on A's entries    dense times dense, sampled at the edges
@@ -6,8 +6,8 @@
 Each is the other's adjoint: the gradient of `spmm` in the values of A is an `sddmm`, and the gradients of
 `sddmm` in its factors are `spmm`s. Written that way, no dense n × n matrix appears in any derivative.
 
-Each product is handed to the back end that suits it: blocks of dense matrices for a pattern that is hardly
-sparse, else Numba or torch (`gadc.operators._backend`).
+Each product goes to the back end that suits it: dense blocks for a pattern that is hardly sparse, otherwise
+Numba or torch (`gadc.operators._backend`).
 """
 
 from __future__ import annotations
@@ -59,32 +59,50 @@ class _SDDMM(torch.autograd.Function):
 
 
 def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
-    """Sparse (pattern, values) times dense, shape (rows, c)."""
+    """Multiply a sparse matrix with a dense one.
+
+    Args:
+        pattern: Positions of the entries of A.
+        values: The entries, shape (nnz,).
+        dense: H, shape (columns of A, c).
+
+    Returns:
+        A H, shape (rows of A, c).
+    """
     out: Tensor = _SpMM.apply(pattern, False, values, dense)  # type: ignore[no-untyped-call]
     return out
 
 
 def spmm_transposed(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
-    """The transpose of sparse (pattern, values) times dense, shape (cols, c)."""
+    """Multiply the transpose of a sparse matrix with a dense one; shape (columns of A, c). See `spmm`."""
     out: Tensor = _SpMM.apply(pattern, True, values, dense)  # type: ignore[no-untyped-call]
     return out
 
 
 def sddmm(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
-    """Inner products ⟨left_i, right_j⟩ for every entry (i, j) of the pattern."""
+    """Compute the inner product ⟨left_i, right_j⟩ for every entry (i, j) of a pattern.
+
+    Args:
+        pattern: Positions of the entries.
+        left: U, shape (rows, c).
+        right: V, shape (columns, c).
+
+    Returns:
+        One number per entry, shape (nnz,).
+    """
     out: Tensor = _SDDMM.apply(pattern, left, right)  # type: ignore[no-untyped-call]
     return out
 
 
 @torch.no_grad()
 def fused_spmm(pattern: SparsePattern, values: Tensor, dense: Tensor, step: Step) -> Tensor:
-    """Take one step of a recursion in one pass over the rows; no gradient flows through it.
+    """Take one step of a recursion in one pass over the rows, without gradient.
 
     Args:
-        pattern: Where A has entries.
-        values: The entries.
-        dense: Matrix with as many rows as A has columns.
-        step: What is done with the product A dense.
+        pattern: Positions of the entries of A.
+        values: The entries, shape (nnz,).
+        dense: H, shape (columns of A, c).
+        step: Operations on the product A H.
     """
     blocks = dense_blocks.pays(pattern, dense.shape[1])
     if not blocks and _spmm_in_numba(pattern, values, dense):
@@ -95,7 +113,7 @@ def fused_spmm(pattern: SparsePattern, values: Tensor, dense: Tensor, step: Step
 
 
 def row_sums(pattern: SparsePattern, values: Tensor) -> Tensor:
-    """Sum of each row."""
+    """Sum each row of a sparse matrix."""
     if not _differentiated(values) and uses_numba(pattern.nnz, values):
         from gadc.operators._numba import csr as numba_csr
 
@@ -104,7 +122,7 @@ def row_sums(pattern: SparsePattern, values: Tensor) -> Tensor:
 
 
 def rescale(pattern: SparsePattern, values: Tensor, left: Tensor, right: Tensor) -> Tensor:
-    """The entries left_i · values_ij · right_j."""
+    """Compute left_i · values_ij · right_j for all entries (i, j)."""
     if not _differentiated(values, left, right) and uses_numba(pattern.nnz, values, left, right):
         from gadc.operators._numba import csr as numba_csr
 
@@ -135,7 +153,7 @@ def _product_transposed(pattern: SparsePattern, values: Tensor, dense: Tensor) -
     if dense_blocks.pays(pattern, dense.shape[1]):
         return dense_blocks.spmm_transposed(pattern, values, dense)
     transposed, order = pattern.transposed
-    # For a few columns, bringing the values into order takes longer than the product.
+    # For few columns, reordering the values takes longer than the product.
     turned = remembered("turned", (values, order), lambda: values[order])
     return _product(transposed, turned, dense)
 

@@ -1,4 +1,4 @@
-"""Where the eigenvalues of a matrix lie that is only known through its products with vectors."""
+"""Estimates of the eigenvalues of a matrix, from its products with vectors."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from torch import Tensor
 # probability at most 1.648 √n exp(-√margin (2k - 1)) after k steps (Kuczyński and Woźniakowski, SIMAX 1992).
 _MARGIN = 0.05
 _MISS_PROBABILITY = 1e-6
-# Up to so many rows the matrix is formed: Krylov methods need more room than that.
+# Up to this many rows, the matrix is formed: Krylov methods need more rows.
 _DENSE_LIMIT = 16
 
 
 class Matrix(Protocol):
-    """What the estimates need of a square matrix."""
+    """The part of a square matrix that the estimates need."""
 
     @property
     def shape(self) -> tuple[int, int]: ...
@@ -34,7 +34,7 @@ class Matrix(Protocol):
 
 @torch.no_grad()
 def radius(matrix: Matrix, *, symmetric: bool, tol: float, seed: int) -> float:
-    """Largest |eigenvalue|, by ARPACK's Lanczos (symmetric) or Arnoldi (otherwise)."""
+    """Estimate the largest |eigenvalue| by ARPACK: Lanczos if symmetric, otherwise Arnoldi."""
     n = matrix.shape[0]
     if n <= _DENSE_LIMIT:
         return float(torch.linalg.eigvals(matrix.to_dense()).abs().max())
@@ -51,7 +51,7 @@ def radius(matrix: Matrix, *, symmetric: bool, tol: float, seed: int) -> float:
 
 @torch.no_grad()
 def interval(matrix: Matrix, *, seed: int, margin: float = _MARGIN) -> tuple[float, float]:
-    """An interval that holds the spectrum of a symmetric matrix, up to one chance in a million."""
+    """Return an interval that misses the spectrum of a symmetric matrix with a probability below 1e-6."""
     n = matrix.shape[0]
     if n <= _DENSE_LIMIT:
         eigenvalues = torch.linalg.eigvalsh(matrix.to_dense())
@@ -63,7 +63,7 @@ def interval(matrix: Matrix, *, seed: int, margin: float = _MARGIN) -> tuple[flo
 
 
 def _ritz_interval(matrix: Matrix, steps: int, seed: int) -> tuple[float, float]:
-    """Ends of the Ritz values after Lanczos with full re-orthogonalisation."""
+    """Return the smallest and largest Ritz value of Lanczos with full re-orthogonalisation."""
     n = matrix.shape[0]
     vector = torch.from_numpy(_random_start(n, seed)).to(matrix.device, matrix.dtype)
     basis = torch.empty((steps, n), dtype=matrix.dtype, device=matrix.device)
@@ -86,13 +86,13 @@ def _ritz_interval(matrix: Matrix, steps: int, seed: int) -> tuple[float, float]
 
 
 def _random_start(n: int, seed: int) -> NDArray[Any]:
-    # The second number keeps the stream apart from features that a user drew with the same seed: those may be
-    # eigenvectors of their own Φ, and the one start that fails.
+    # The second number keeps the stream apart from features that a user drew with the same seed: they may be
+    # eigenvectors of their own Φ, which is the one start that fails.
     return np.random.default_rng((seed, 0x6ADC)).standard_normal(n)
 
 
 def _growth_rate(matrix: Matrix, start: NDArray[Any], steps: int = 200) -> float:
-    """Gelfand's formula, ‖T^k v‖^(1/k): an answer where Arnoldi did not settle."""
+    """Estimate the spectral radius by ‖T^k v‖^(1/k) (Gelfand), if Arnoldi did not converge."""
     vector = torch.from_numpy(start).to(matrix.device, matrix.dtype)
     log_growth = 0.0
     for _ in range(steps):

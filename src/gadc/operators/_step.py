@@ -15,7 +15,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Step:
-    """What is done with a product beside computing it; by default nothing.
+    """Operations on a product A H that are done in the same pass; by default none.
 
     Args:
         scale: Factor of the product.

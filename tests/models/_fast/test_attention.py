@@ -5,8 +5,7 @@ import torch
 from torch.nn.functional import leaky_relu
 
 from gadc.models._fast.attention import edge_softmax, weighted_sums
-from gadc.operators import use_backend
-from gadc.operators._pattern import SparsePattern
+from gadc.operators import SparsePattern, use_backend
 
 N, SLOPE = 40, 0.2
 

@@ -14,8 +14,7 @@ from gadc._base.validation import check_choice, check_features, check_number
 from gadc.diffusion._graph import add_self_loops
 from gadc.diffusion._similarity import frobenius_norm, gram_norm
 from gadc.diffusion._transitions._plain import Plain
-from gadc.operators import LinearOperator
-from gadc.operators._products import sddmm
+from gadc.operators import LinearOperator, sddmm
 
 _SMALL_SHIFT = 0.05  # of the spectrum: the margin of an estimated spectrum is as large
 

@@ -17,9 +17,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import leaky_relu
 
-from gadc.operators._backend import uses_numba
-from gadc.operators._pattern import SparsePattern
-from gadc.operators._products import spmm
+from gadc.operators import SparsePattern, spmm, uses_numba
 
 LEAST = 1e-16  # of a sum that is divided by
 
@@ -73,7 +71,8 @@ class _Softmax(torch.autograd.Function):
         ctx: Any, pattern: SparsePattern, slope: float, values: Tensor, receive: Tensor, send: Tensor
     ) -> Tensor:
         from gadc.models._fast import loops_attention as loops
-        from gadc.operators._numba.csr import flat, number_type, over_rows
+        from gadc.operators._numba.csr import flat, number_type
+        from gadc.operators._numba.threads import over_rows
 
         shares = values.new_empty((pattern.nnz, receive.shape[1]))
         number = number_type(values)
@@ -88,7 +87,8 @@ class _Softmax(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[None, None, None, Tensor, Tensor]:
         from gadc.models._fast import loops_attention as loops
-        from gadc.operators._numba.csr import flat, number_type, over_rows
+        from gadc.operators._numba.csr import flat, number_type
+        from gadc.operators._numba.threads import over_rows
 
         receive, send, shares = ctx.saved_tensors
         pattern, heads = ctx.pattern, receive.shape[1]
@@ -133,7 +133,8 @@ class _WeightedSums(torch.autograd.Function):
 
 def _weighted(pattern: SparsePattern, order: Tensor, weights: Tensor, mapped: Tensor) -> Tensor:
     from gadc.models._fast import loops_attention as loops
-    from gadc.operators._numba.csr import flat, over_rows
+    from gadc.operators._numba.csr import flat
+    from gadc.operators._numba.threads import over_rows
 
     _, heads, units = mapped.shape
     out = mapped.new_zeros(pattern.num_rows, heads, units)
@@ -144,7 +145,8 @@ def _weighted(pattern: SparsePattern, order: Tensor, weights: Tensor, mapped: Te
 
 def _inner(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
     from gadc.models._fast import loops_attention as loops
-    from gadc.operators._numba.csr import flat, over_rows
+    from gadc.operators._numba.csr import flat
+    from gadc.operators._numba.threads import over_rows
 
     _, heads, units = right.shape
     out = right.new_empty(pattern.nnz, heads)

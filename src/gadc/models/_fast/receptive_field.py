@@ -13,8 +13,7 @@ from torch import Tensor
 
 from gadc._base.pairs import edge_keys
 from gadc.models._fast.sparse_features import SparseFeatures
-from gadc.operators import LinearOperator
-from gadc.operators._pattern import SparsePattern
+from gadc.operators import LinearOperator, SparsePattern
 
 WORTHWHILE = 0.66  # share of the nodes up to which a copy of their features pays
 

@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-from gadc.operators._pattern import SparsePattern
-from gadc.operators._products import spmm
+from gadc.operators import SparsePattern, spmm
 
 SPARSE_SHARE = 0.05  # share of entries up to which an epoch on sparse features is clearly faster
 

@@ -1,9 +1,9 @@
 """The loops that Numba compiles: each runs over a range of rows, in one thread, without Python's lock.
 
-They are plain functions of NumPy arrays, compiled on first use and kept on disk. Matrices come flattened, and
-what indexes them is unsigned: signed indices may count from the end, and that question in the innermost loop
-would keep it from being vectorised. Every row is summed in the order of its entries, so the result does not
-depend on the number of threads.
+They are plain functions of NumPy arrays, compiled on first use and cached on disk. Matrices are flattened and
+their indices unsigned: a signed index may count from the end, and that test in the innermost loop would keep
+it from being vectorised. Every row is summed in the order of its entries, so the result does not depend on
+the number of threads.
 """
 
 from __future__ import annotations
@@ -17,35 +17,36 @@ from gadc.operators._numba.prefetch import prefetch
 
 Array = Any
 _U = np.uint64
-_AHEAD = 1 << 15  # bytes of rows that are asked for before they are used
+_AHEAD = 1 << 15  # bytes of rows that are fetched before they are used
 _LINE = 64  # bytes of a cache line
-_CACHE = 1 << 20  # bytes that the cache of a core holds besides
+_CACHE = 1 << 20  # bytes of a matrix that stays in the cache of a core anyway
 _WIDTH = 1024  # columns taken at a time, so that a row of sums stays in the first-level cache
 
 
 def _look_ahead(flat: Array, count: Any) -> Any:
-    """How many entries ahead to ask for rows of a matrix; 0 where all of it is in the cache anyway."""
+    """Return how many entries ahead to fetch rows of a matrix; 0 if the matrix fits into the cache."""
     if flat.size * flat.itemsize <= _CACHE:
         return _U(0)
     return _U(max(4, min(64, _AHEAD // max(np.int64(count) * flat.itemsize, 1))))
 
 
 def _fetch_row(flat: Array, start: Any, count: Any) -> None:
-    """Ask for the cache lines of flat[start : start + count]."""
+    """Fetch the cache lines of flat[start : start + count]."""
     line, c = _U(_LINE // flat.itemsize), _U(0)
     while c < count:
         prefetch(flat, np.intp(start + c))
         c += line
-    prefetch(flat, np.intp(start + count - _U(1)))  # a row need not start at a line
+    prefetch(flat, np.intp(start + count - _U(1)))  # a row may begin within a line
 
 
 def _add_row(row: Array, weight: Any, flat: Array, start: Any, count: Any) -> None:
+    """Add weight · flat[start : start + count] to the row."""
     for c in range(count):
         row[c] += weight * flat[start + c]
 
 
 def _part(function: Any) -> Any:
-    """A piece of the loops below, compiled into each of them."""
+    """Compile a function that is inlined into the loops below."""
     return numba.njit(function, nogil=True, fastmath={"contract"}, inline="always")
 
 
@@ -63,9 +64,9 @@ def _sum_row(
     low: Any,
     ahead: Any,
 ) -> None:
-    """Row = Σ values_p · (row cols_p of the matrix, from column `low` on), over entries first:end.
+    """Set row = Σ values_p · (row cols_p of the matrix, from column `low` on) over entries first:end.
 
-    Four entries at once save three trips of the sum to memory.
+    Taking four entries at once saves three trips of the sum to memory.
     """
     count, last = _U(len(row)), _U(len(cols))
     for c in range(count):
@@ -110,10 +111,10 @@ def _spmm(
     start: int,
     stop: int,
 ) -> None:
-    """One pass for out = scale A dense + w₁ first + w₂ second and total += w out.
+    """Compute out = scale A dense + w₁ first + w₂ second and total += w out in one pass.
 
-    `first`, `second` and `total` without entries are left out. A row of `out` is written
-    when all that it is made of has been read, so `out` may be `first` or `second`.
+    `first`, `second` and `total` are skipped if they are empty. A row of `out` is written after everything
+    that it depends on has been read, so `out` may be `first` or `second`.
     """
     stride = _U(columns)
     for begin in range(0, columns, _WIDTH):
@@ -147,7 +148,7 @@ def _sddmm(
     start: int,
     stop: int,
 ) -> None:
-    """out_ij = ⟨left_i, right_j⟩, where `upper` only for j >= i."""
+    """Compute out_ij = ⟨left_i, right_j⟩; only for j >= i if `upper`."""
     count = _U(columns)
     ahead = np.int64(_ahead(right, count))
     for i in range(start, stop):
@@ -168,7 +169,7 @@ def _mirror(row_ptr: Array, cols: Array, values: Array, first: int, last: int) -
     """Copy the upper half of a symmetric matrix to the lower half of rows first:last.
 
     Taken in the order of i, the entries (i, j) of the upper half come in the order in which row j of the
-    lower half stores (j, i): a cursor for each row finds their places without a search.
+    lower half stores (j, i), so a cursor for each row finds their places without a search.
     """
     cursor = row_ptr[first:last].copy()
     for i in range(last):
@@ -182,6 +183,7 @@ def _mirror(row_ptr: Array, cols: Array, values: Array, first: int, last: int) -
 
 
 def _row_sums(row_ptr: Array, values: Array, out: Array, start: int, stop: int) -> None:
+    """Compute out_i = Σ_j values_ij."""
     for i in range(start, stop):
         total = out.dtype.type(0)
         for p in range(row_ptr[i], row_ptr[i + 1]):
@@ -192,15 +194,15 @@ def _row_sums(row_ptr: Array, values: Array, out: Array, start: int, stop: int) 
 def _rescale(
     row_ptr: Array, cols: Array, values: Array, left: Array, right: Array, out: Array, start: int, stop: int
 ) -> None:
-    """out_ij = left_i values_ij right_j."""
+    """Compute out_ij = left_i values_ij right_j."""
     for i in range(start, stop):
         for p in range(row_ptr[i], row_ptr[i + 1]):
             out[p] = values[p] * left[i] * right[cols[p]]
 
 
 def compiled(function: Any, *extra: str) -> Any:
-    """The function, compiled at its first call for the types it gets, and kept on disk."""
-    # "contract" lets a product and a sum be one instruction; nothing is reordered.
+    """Compile a function at its first call for the types of its arguments, cached on disk."""
+    # "contract" allows a product and a sum in one instruction; nothing is reordered.
     return numba.njit(function, nogil=True, cache=True, fastmath={"contract", *extra})
 
 

@@ -1,4 +1,4 @@
-"""The loops behind `gadc.operators._build`, compiled by Numba; each writes to the rows first:last alone."""
+"""The loops behind `gadc.operators._build`, compiled by Numba; each writes only to rows first:last."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _sort_rows(starts: Array, cols: Array, counts: Array, first: int, last: int)
     """Sort each row, move its distinct columns to its front and count them."""
     for i in range(first, last):
         row = cols[starts[i] : starts[i + 1]]
-        # The diagonal came first. A list that was in order is so again once that is in its place.
+        # The diagonal came first. A row that was listed in order is in order again once it is in place.
         place = 1
         while place < len(row) and row[place] < i:
             row[place - 1] = row[place]
@@ -64,13 +64,16 @@ def _sort_rows(starts: Array, cols: Array, counts: Array, first: int, last: int)
 
 
 def _compact(starts: Array, loose: Array, row_ptr: Array, cols: Array, first: int, last: int) -> None:
-    """Copy the front of each row to where it belongs."""
+    """Copy the distinct columns of each row to their place in the result."""
     for i in range(first, last):
         cols[row_ptr[i] : row_ptr[i + 1]] = loose[starts[i] : starts[i] + row_ptr[i + 1] - row_ptr[i]]
 
 
 def _is_symmetric(row_ptr: Array, cols: Array) -> bool:
-    """Whether every entry has its mirror image, by `loops.mirror`; the diagonal is full, rows are sorted."""
+    """Return whether (j, i) is an entry for every entry (i, j); rows must be sorted, the diagonal full.
+
+    A cursor for each row finds the mirror images without a search, as in `loops.mirror`.
+    """
     cursor = row_ptr[:-1].copy()
     for i in range(len(cursor)):
         p = cursor[i]

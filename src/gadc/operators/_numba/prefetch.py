@@ -1,8 +1,8 @@
-"""One processor instruction that Numba does not offer by itself: fetch a cache line before it is needed.
+"""Fetch a cache line before it is needed: a processor instruction that Numba does not offer.
 
-A product gathers rows of a matrix that may be far larger than the cache, in an order that only the column
-indices know. Asking for rows well ahead hides a good part of the wait. They go to the second-level cache: the
-first has room for too few requests at a time.
+A product gathers rows of a matrix that may be far larger than the cache, in the order of the column indices,
+which the processor cannot predict. Fetching rows well ahead hides a large part of the wait. They go to the
+second-level cache, since the first level has room for too few requests at a time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 
 def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """Fetch the line of `array[index]` of a flat array into the cache; no effect on any result."""
+    """Fetch the cache line of `array[index]` of a flat array; no result depends on it."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data

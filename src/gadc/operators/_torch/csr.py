@@ -1,6 +1,6 @@
 """The products in plain torch, on any device: CSR times dense, and sampled dense times dense.
 
-These are the reference that the other back ends are tested against.
+They are the reference that the other back ends are tested against.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gadc.operators._pattern import SparsePattern
 from gadc.operators._step import Step
 
 with warnings.catch_warnings():
-    # torch announces once per process that CSR tensors are in beta; take that announcement here.
+    # torch warns once per process that CSR tensors are in beta; the warning is dropped here.
     warnings.simplefilter("ignore")
     torch.sparse_csr_tensor([0, 0], torch.empty(0, dtype=torch.int64), torch.empty(0), (1, 1))
 
@@ -25,12 +25,12 @@ def _csr(pattern: SparsePattern, values: Tensor) -> Tensor:
 
 
 def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
-    """Sparse (pattern, values) times dense."""
+    """Multiply sparse (pattern, values) with dense."""
     return _csr(pattern, values.contiguous()) @ dense.contiguous()
 
 
 def finish(product: Tensor, step: Step) -> Tensor:
-    """Take the rest of a step: the product, which is overwritten, is there already."""
+    """Take a step whose product has been computed already; the product is overwritten."""
     if step.scale != 1:
         product.mul_(step.scale)
     for weight, summand in step.plus:
@@ -42,7 +42,7 @@ def finish(product: Tensor, step: Step) -> Tensor:
 
 
 def sddmm(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
-    """Inner products of rows of `left` and `right` at the entries of the pattern."""
+    """Compute the inner products of rows of `left` and `right` at the entries of the pattern."""
     zeros = torch.zeros(pattern.nnz, dtype=left.dtype, device=left.device)
     sampled: Tensor = torch.sparse.sampled_addmm(
         _csr(pattern, zeros), left.contiguous(), right.T.contiguous(), beta=0.0
@@ -51,10 +51,10 @@ def sddmm(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
 
 
 def row_sums(pattern: SparsePattern, values: Tensor) -> Tensor:
-    """Sum of each row."""
+    """Sum each row."""
     return values.new_zeros(pattern.num_rows).index_add(0, pattern.rows, values)
 
 
 def rescale(pattern: SparsePattern, values: Tensor, left: Tensor, right: Tensor) -> Tensor:
-    """left_i · values_ij · right_j."""
+    """Compute left_i · values_ij · right_j for all entries."""
     return values * left.index_select(0, pattern.rows) * right.index_select(0, pattern.cols)

@@ -1,7 +1,8 @@
-"""The products for patterns that are hardly sparse: blocks of rows as dense matrices, one GEMM each.
+"""The products for patterns that are hardly sparse: blocks of rows as dense matrices, one GEMM per block.
 
-Attacks relax over all pairs of nodes. There an index costs more than the number beside it: a dense product is
-many times faster, and a block of rows at a time keeps its memory bounded. Any device, plain torch.
+Attacks that relax over all pairs of nodes have such patterns. Following the index of an entry costs more than
+multiplying the entry, so a dense product is many times faster; taking a block of rows at a time bounds its
+memory. Plain torch, on any device.
 """
 
 from __future__ import annotations
@@ -13,20 +14,20 @@ from torch import Tensor
 
 from gadc.operators._pattern import SparsePattern
 
-# A complete pattern needs no index at all. Else the scatter has to pay: measured with 2,485 nodes, 1,433
-# columns and every fifth entry stored it gains 2.7 times, with 128 columns it loses.
+# A complete pattern needs no index at all. Other patterns are scattered into the block first, which pays only
+# for many columns.
 _DENSITY, _COLUMNS = 0.1, 512
 _BLOCK_ENTRIES = 1 << 24  # of a dense block: 64 MB in float32
 
 
 def pays(pattern: SparsePattern, columns: int) -> bool:
-    """Whether a product over this pattern is faster through dense blocks."""
+    """Return whether a product over this pattern is faster with dense blocks."""
     cells = pattern.num_rows * pattern.num_cols
     return pattern.nnz == cells > 0 or (columns >= _COLUMNS and pattern.nnz > _DENSITY * cells)
 
 
 def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
-    """Sparse (pattern, values) times dense."""
+    """Multiply sparse (pattern, values) with dense."""
     out = dense.new_empty((pattern.num_rows, dense.shape[1]))
     for rows, entries in _blocks(pattern):
         torch.mm(_scatter(pattern, values, rows, entries), dense, out=out[rows])
@@ -34,7 +35,7 @@ def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
 
 
 def spmm_transposed(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
-    """The transpose of sparse (pattern, values) times dense."""
+    """Multiply the transpose of sparse (pattern, values) with dense."""
     out = dense.new_zeros((pattern.num_cols, dense.shape[1]))
     for rows, entries in _blocks(pattern):
         out.addmm_(_scatter(pattern, values, rows, entries).T, dense[rows])
@@ -42,7 +43,7 @@ def spmm_transposed(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Te
 
 
 def sddmm(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
-    """Inner products of rows of `left` and `right` at the entries of the pattern."""
+    """Compute the inner products of rows of `left` and `right` at the entries of the pattern."""
     out = left.new_empty(pattern.nnz)
     for rows, entries in _blocks(pattern):
         block = (left[rows] @ right.T).reshape(-1)
@@ -54,7 +55,7 @@ def sddmm(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
 
 
 def _blocks(pattern: SparsePattern) -> Iterator[tuple[slice, slice]]:
-    """Slices of rows, and of the entries that they hold."""
+    """Yield slices of rows, each with the slice of its entries."""
     height = max(_BLOCK_ENTRIES // max(pattern.num_cols, 1), 1)
     for start in range(0, pattern.num_rows, height):
         stop = min(start + height, pattern.num_rows)
@@ -63,7 +64,7 @@ def _blocks(pattern: SparsePattern) -> Iterator[tuple[slice, slice]]:
 
 
 def _scatter(pattern: SparsePattern, values: Tensor, rows: slice, entries: slice) -> Tensor:
-    """These rows as a dense matrix."""
+    """Return some rows as a dense matrix."""
     shape = (rows.stop - rows.start, pattern.num_cols)
     if entries.stop - entries.start == shape[0] * shape[1]:
         return values[entries].reshape(shape)
@@ -73,5 +74,6 @@ def _scatter(pattern: SparsePattern, values: Tensor, rows: slice, entries: slice
 
 
 def _places(pattern: SparsePattern, rows: slice, entries: slice) -> Tensor:
+    """Return the places of the entries in the flattened block of these rows."""
     starts: Tensor = (pattern.rows[entries].long() - rows.start) * pattern.num_cols
     return starts + pattern.cols[entries]

@@ -18,9 +18,7 @@ from torch import Tensor
 
 from gadc._base.pairs import decode_pairs, edge_keys
 from gadc.diffusion._graph import add_self_loops, adjacency, normalize
-from gadc.operators import LinearOperator
-from gadc.operators._pattern import SparsePattern
-from gadc.operators._products import spmm
+from gadc.operators import LinearOperator, SparsePattern, spmm
 from gadc.robustness.attacks._meta_gradient import DiffusedGradient
 
 

@@ -31,9 +31,7 @@ from gadc._base.validation import check_choice, check_features
 from gadc.diffusion import diffuse
 from gadc.diffusion._graph import adjacency
 from gadc.diffusion._similarity import cosines, unit_rows
-from gadc.operators import LinearOperator
-from gadc.operators._pattern import SparsePattern
-from gadc.operators._products import sddmm
+from gadc.operators import LinearOperator, SparsePattern, sddmm
 
 _SLAB = 4096  # rows of A² computed at a time
 

@@ -17,8 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from gadc.operators import LinearOperator
-from gadc.operators._pattern import SparsePattern
+from gadc.operators import LinearOperator, SparsePattern
 
 _SPARSE = 0.25  # share of non-zeros below which a sparse product is faster
 

@@ -10,8 +10,7 @@ from gadc._base.pairs import edge_keys
 from gadc._base.validation import check_edge_index, check_features
 from gadc.diffusion._graph import adjacency
 from gadc.diffusion._similarity import unit_rows
-from gadc.operators._pattern import SparsePattern
-from gadc.operators._products import sddmm
+from gadc.operators import SparsePattern, sddmm
 from gadc.transforms._edge_attributes import check_edge_attributes
 
 _BLOCK = 1024  # rows of an n x n matrix that exist at the same time
