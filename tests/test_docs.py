@@ -12,7 +12,7 @@ from gadc.datasets import csbm, write_npz, write_tables
 from tests.helpers.paths import ROOT
 
 NEED_DATA = {"datasets.md"}
-OWN_TEST = {"attacks.md"}  # tests/attacks/test_guide.py also looks at what it prints
+OWN_TEST = {"attacks.md"}  # tests/robustness/attacks/test_guide.py also checks what it prints
 ARGUMENTS = {"denoise_digits.py": ["--seeds", "1"]}
 
 

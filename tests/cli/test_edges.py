@@ -6,7 +6,7 @@ import pytest
 from gadc.robustness.edges import SCORES
 
 
-def test_the_ledger(run_json, run, folder, mine):
+def test_edges_writes_one_row_per_edge_by_falling_score(run_json, run, folder, mine):
     out = folder / "suspicious.parquet"
     found = run_json("edges", *mine, "-o", out)
     frame = pl.read_parquet(out)
@@ -26,14 +26,14 @@ def test_the_ledger(run_json, run, folder, mine):
     assert "The least trusted edges" in text
 
 
-def test_effects_are_those_of_removing_the_edge(run_json, folder, mine):
-    """Write the edges without the first of the ledger, and predict with the same model."""
+def test_edges_effects_equal_predictions_without_the_edge(run_json, folder, mine):
+    """Compare with predictions of the same model on a table of edges without the first edge."""
     model, out = folder / "model.safetensors", folder / "suspicious.csv"
     run_json("fit", *mine, "-o", model, "--variant", "II", "--lam", "4")
     run_json("edges", *mine, "-o", out, "--model", model, "--effects", "2")
-    ledger = pl.read_csv(out)
-    assert ledger["effect_source"].null_count() == ledger["effect_target"].null_count() == len(ledger) - 2
-    first = ledger.row(0, named=True)
+    table = pl.read_csv(out)
+    assert table["effect_source"].null_count() == table["effect_target"].null_count() == len(table) - 2
+    first = table.row(0, named=True)
     edges = pl.read_csv(folder / "friends.csv")
     removed = {first["who"], first["whom"]}
     edges.filter(pl.Series([set(pair) != removed for pair in edges.rows()])).write_csv(folder / "fewer.csv")
@@ -50,7 +50,7 @@ def test_effects_are_those_of_removing_the_edge(run_json, folder, mine):
         assert first[effect] == pytest.approx(change, abs=1e-5)
 
 
-def test_no_effects(run, folder, mine):
+def test_edges_leaves_effects_out_without_a_model_or_labels(run, folder, mine):
     out = folder / "suspicious.csv"
     assert run("edges", *mine, "-o", out, "--effects", "0")[0] == 0
     assert "effect_source" not in pl.read_csv(out).columns
@@ -64,7 +64,7 @@ def test_no_effects(run, folder, mine):
 
 
 @pytest.mark.parametrize("score", SCORES)
-def test_truth_in_a_table(run_json, folder, mine, score):
+def test_edges_measures_the_score_by_a_table_of_false_edges(run_json, folder, mine, score):
     trade = dict(pl.read_csv(folder / "truth.csv").rows())
     friends = pl.read_csv(folder / "friends.csv")
     mixed = friends.filter(pl.Series([trade[a] != trade[b] for a, b in friends.rows()]))
@@ -76,7 +76,7 @@ def test_truth_in_a_table(run_json, folder, mine, score):
     assert found["roc_auc"] > 0.6
 
 
-def test_truth_that_is_not_in_the_graph(run_json, run, folder, mine):
+def test_edges_counts_false_edges_that_are_not_in_the_graph(run_json, run, folder, mine):
     friends = {frozenset(pair) for pair in pl.read_csv(folder / "friends.csv").rows()}
     stranger = next(f"p{i:02}" for i in range(1, 80) if frozenset(("p00", f"p{i:02}")) not in friends)
     first = ",".join(pl.read_csv(folder / "friends.csv").row(0))
@@ -89,7 +89,7 @@ def test_truth_that_is_not_in_the_graph(run_json, run, folder, mine):
     assert "got 0 false" in err
 
 
-def test_noise_on_purpose_is_found(run_json):
+def test_edges_finds_added_noise(run_json):
     noise = ("--noise", "edge-addition", "--level", "0.2")
     found = run_json("edges", "--data", "digits", *noise)
     assert found["known_false"] > 0
@@ -97,18 +97,18 @@ def test_noise_on_purpose_is_found(run_json):
     assert found["expected_false"] == pytest.approx(found["known_false"], rel=0.05)
 
 
-def test_removed_edges_leave_nothing_to_find(run_json):
+def test_edges_measures_nothing_if_edges_were_only_removed(run_json):
     assert "roc_auc" not in run_json("edges", "--data", "digits", "--noise", "edge-removal", "--level", "0.2")
 
 
-def test_unknown_score(run, mine):
+def test_edges_refuses_an_unknown_score(run, mine):
     code, _, err = run("edges", *mine, "--score", "gut")
     assert code == 2
     assert "score must be one of 'combined'" in err
 
 
 @pytest.mark.data
-def test_metattack_on_cora(run_json):
+def test_edges_finds_metattack_on_cora(run_json):
     attacked = ("--data", "cora-prognn", "--attack", "metattack", "--rate", "0.25")
     found = run_json("edges", *attacked, "--effects", "0")
     assert found["known_false"] == 1264

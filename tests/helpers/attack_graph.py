@@ -1,17 +1,18 @@
-"""Two communities small enough to try every flip, and differentiable scores of a graph without a model."""
+"""Two communities small enough to try every flip, and differentiable scores without a trained model."""
 
 from itertools import combinations
 
+import pytest
 import torch
 from torch_geometric.data import Data
 from torch_geometric.utils import to_undirected
 
 from gadc.diffusion._graph import adjacency
-from gadc.robustness.attacks import Flips
+from gadc.robustness.attacks import Flips, make_loss
 
 
 def communities(num_nodes: int = 12, *, seed: int = 0, weighted: bool = False) -> Data:
-    """Two classes whose edges mostly stay inside; features that point to the class."""
+    """Make a graph of two classes with edges mostly within them and features that indicate the class."""
     generator = torch.Generator().manual_seed(seed)
     y = torch.arange(num_nodes) % 2
     chance = torch.where(y[:, None] == y[None, :], 0.5, 0.1)
@@ -34,13 +35,13 @@ def communities(num_nodes: int = 12, *, seed: int = 0, weighted: bool = False) -
 
 
 def one_hop(x, edge_index, edge_weight=None):
-    """Scores A X W: linear in the edge weights, so that gradients tell the truth."""
+    """Compute the scores A X W, which are linear in the edge weights, so that gradients are exact."""
     graph = adjacency(edge_index, edge_weight, len(x), dtype=x.dtype)
     return graph @ x[:, :2]
 
 
 def two_hops(x, edge_index, edge_weight=None):
-    """Scores A (A X) W."""
+    """Compute the scores A (A X) W."""
     graph = adjacency(edge_index, edge_weight, len(x), dtype=x.dtype)
     return graph @ (graph @ x[:, :2])
 
@@ -50,12 +51,23 @@ def all_pairs(num_nodes: int) -> list[tuple[int, int]]:
 
 
 def loss_after(scores, data, pairs, nodes, loss) -> float:
-    """The loss once these pairs are flipped."""
+    """Compute the loss after these pairs are flipped."""
     flips = Flips(torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2).T)
     changed = flips.apply(data)
     with torch.no_grad():
         out = scores(changed.x, changed.edge_index, changed.edge_weight)
     return float(loss(out[nodes], data.y[nodes]))
+
+
+def margin_after(scores, data, pairs, nodes) -> float:
+    """Compute the mean margin of the nodes after these pairs are flipped."""
+    return loss_after(scores, data, list(pairs), nodes, make_loss("margin"))
+
+
+def highest_margin(scores, data, budget, nodes):
+    """Find the highest margin that exactly `budget` flips can reach, by trying all of them."""
+    choices = combinations(all_pairs(data.num_nodes), budget)
+    return pytest.approx(max(margin_after(scores, data, pairs, nodes) for pairs in choices))
 
 
 def as_set(flips: Flips) -> set[tuple[int, int]]:

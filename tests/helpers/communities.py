@@ -1,4 +1,4 @@
-"""Small undirected graphs of three communities, in float64, as structure attacks take them."""
+"""Small undirected graphs of three communities in float64."""
 
 import torch
 from torch import Tensor
@@ -6,8 +6,8 @@ from torch_geometric.data import Data
 from torch_geometric.utils import to_undirected
 
 
-def communities(n: int, *, seed: int = 0, degree: int = 3) -> Data:
-    """Nodes i with class i mod 3 and about `degree` edges each, mostly within classes"""
+def three_communities(n: int, *, seed: int = 0, degree: int = 3) -> Data:
+    """Make a graph of three classes, node i in class i mod 3, with about `degree` edges per node."""
     generator = torch.Generator().manual_seed(seed)
     y = torch.arange(n) % 3
     pairs = torch.combinations(torch.arange(n)).T
@@ -27,7 +27,14 @@ def communities(n: int, *, seed: int = 0, degree: int = 3) -> Data:
 
 
 def dense_adjacency(data: Data) -> Tensor:
-    """A."""
+    """Return A as a dense matrix."""
     A = torch.zeros(data.num_nodes, data.num_nodes, dtype=torch.float64)
     A[data.edge_index[0], data.edge_index[1]] = 1.0
     return A
+
+
+def flip_pair(A: Tensor, u: int, v: int) -> Tensor:
+    """Return a copy of A with one pair flipped."""
+    changed = A.clone()
+    changed[u, v] = changed[v, u] = 1 - A[u, v]
+    return changed

@@ -1,4 +1,4 @@
-"""Adaptive by construction: the attacked scores hold the whole defence, so their slope is that of it."""
+"""Attacks are adaptive: the scores contain the whole defence, and so does their gradient."""
 
 from dataclasses import fields
 
@@ -11,11 +11,11 @@ from gadc.robustness.attacks import FGA, PGD, make_loss
 from tests.helpers.attack_graph import communities, loss_after
 from tests.helpers.edge_gradient import check_edge_gradient
 
-BLIND = {"mlp"}  # never looks at an edge, so there is nothing to attack
-COMBINATORS = {"best", "auto"}  # one of the others, once fitted
+BLIND = {"mlp"}  # does not use edges, so there is nothing to attack
+COMBINATORS = {"best", "auto"}  # once fitted, they are one of the other models
 JUMPS = {"stable"}  # its purification counts an edge of any weight > 0, so its scores jump at 0
 SMALL = {"epochs": 5, "hidden": 8}
-WHOLE = {  # what makes the gradient that of the whole model, where the method cuts it
+WHOLE = {  # settings under which the gradient is not cut, as it is by default in these models
     "nagphormer": {"eigenvectors": 0, "warmup": 1, "lr": 0.05}
 }
 
@@ -35,18 +35,18 @@ def _small(name):
 
 
 @pytest.mark.parametrize("name", _attackable())
-def test_slope_of_the_scores_is_that_of_differences(name):
+def test_model_scores_have_the_gradient_of_finite_differences(name):
     check_edge_gradient(_small(name), floor=1e-7)
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 @pytest.mark.parametrize("head", ["linear", "mlp"])
-def test_every_variant_of_gadc(variant, head):
+def test_gadc_scores_have_the_gradient_of_finite_differences_in_every_variant(variant, head):
     check_edge_gradient(GADC(variant=variant, lam=2.0, num_steps=3, head=head, **SMALL), floor=1e-7)
 
 
-def test_an_attack_through_the_cosines_beats_one_around_them():
-    """The transfer attack sees the plain graph with the same weights, as the published script does."""
+def test_attack_through_the_cosines_beats_an_attack_around_them():
+    """Let the transfer attack use the plain graph with the same weights, as the published script does."""
     data = communities(16, seed=2)
     nodes = torch.nonzero(data.test_mask).flatten()
     settings = {"series": "last", "num_steps": 2, "self_loops": 1.0}

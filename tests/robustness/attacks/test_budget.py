@@ -1,4 +1,4 @@
-"""The projection against its optimality conditions, and the choice of whole flips against all choices."""
+"""The projection against its optimality conditions, and the choice of flips against all choices."""
 
 from itertools import chain, combinations
 
@@ -15,7 +15,7 @@ COSTS = st.floats(0.25, 4)
 
 
 @given(st.lists(st.tuples(st.floats(-3, 3), COSTS), min_size=1, max_size=40), st.floats(0, 20))
-def test_projection_is_optimal(entries, budget):
+def test_projection_satisfies_its_optimality_conditions(entries, budget):
     values, costs = torch.tensor(entries, dtype=torch.float64).T
     found = project(values, budget, costs)
     assert bool(((found >= 0) & (found <= 1)).all())
@@ -49,7 +49,7 @@ def test_projection_is_the_nearest_point(numbers, budget):
     assert ((found.numpy() - values) ** 2).sum() <= reference.fun + 1e-6
 
 
-def test_projection_of_many_single_precision_numbers_meets_the_budget():
+def test_projection_meets_the_budget_in_single_precision():
     values = torch.randn(200_000, generator=torch.Generator().manual_seed(0)) * 1e-3 + 0.2
     assert abs(float(project(values, 1000).double().sum()) - 1000) < 1e-2
 
@@ -59,7 +59,7 @@ def _subsets(count):
 
 
 @given(NUMBERS, st.integers(0, 6), st.integers(0, 6))
-def test_equal_costs_take_the_best(gains, budget, limit):
+def test_best_within_takes_the_best_set_if_costs_are_equal(gains, budget, limit):
     gain = torch.tensor(gains, dtype=torch.float64)
     chosen = best_within(gain, torch.ones(len(gains)), budget, limit=limit)
     best = max(
@@ -69,7 +69,7 @@ def test_equal_costs_take_the_best(gains, budget, limit):
 
 
 @given(st.lists(st.tuples(st.floats(-1, 3), COSTS), min_size=1, max_size=20), st.floats(0, 15))
-def test_costs_are_kept_and_nothing_useful_is_left_that_fits(entries, budget):
+def test_best_within_spends_the_budget_as_far_as_it_helps(entries, budget):
     gain, costs = torch.tensor(entries, dtype=torch.float64).T
     chosen = best_within(gain, costs, budget)
     assert len(torch.unique(chosen)) == len(chosen)
@@ -79,5 +79,5 @@ def test_costs_are_kept_and_nothing_useful_is_left_that_fits(entries, budget):
     assert not bool((others & (gain > 0) & (costs <= left - 1e-6)).any())
 
 
-def test_prefix_skips_what_does_not_fit():
+def test_prefix_within_skips_entries_that_do_not_fit():
     assert prefix_within(torch.tensor([2.0, 5.0, 1.0, 0.5]), 3.2).tolist() == [True, False, True, False]

@@ -1,4 +1,4 @@
-"""Candidates: all allowed pairs, each once; or a block of them."""
+"""Candidate pairs: all allowed pairs, each once, or a block of them."""
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ def _allowed(rules):
 
 @pytest.mark.parametrize("mode", ["flip", "add", "remove"])
 @pytest.mark.parametrize("protected", [None, [0], [3, 7, 10]])
-def test_space_numbers_the_allowed_pairs(mode, protected):
+def test_pair_space_numbers_each_allowed_pair_once(mode, protected):
     rules = Rules(mode=mode, protected=None if protected is None else torch.tensor(protected))
     space = PairSpace.of(DATA, rules)
     found = [tuple(pair) for pair in space.pairs(torch.arange(space.size)).T.tolist()]
@@ -29,7 +29,7 @@ def test_space_numbers_the_allowed_pairs(mode, protected):
 
 
 @pytest.mark.parametrize("mode", ["flip", "add", "remove"])
-def test_a_block_is_bounded_and_allowed(mode):
+def test_candidate_pairs_are_a_bounded_block_of_allowed_pairs(mode):
     rules = Rules(mode=mode, protected=torch.tensor([3]))
     size = 8
     block = candidate_pairs(DATA, rules, torch.tensor([1]), size, torch.Generator().manual_seed(0))
@@ -39,7 +39,7 @@ def test_a_block_is_bounded_and_allowed(mode):
     assert set(found) <= _allowed(rules)
 
 
-def test_a_block_holds_the_pairs_at_few_attacked_nodes():
+def test_candidate_pairs_include_all_pairs_at_few_attacked_nodes():
     data = communities(40)
     block = candidate_pairs(data, Rules(), torch.tensor([7]), 400, torch.Generator().manual_seed(0))
     assert int((block == 7).sum()) == 39

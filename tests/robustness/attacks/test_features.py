@@ -1,4 +1,4 @@
-"""Attacks on features: within the budget, of the rows that are held, and worse for the defender."""
+"""Attacks on features: within the budget, in the controlled rows only, and harmful."""
 
 import pytest
 import torch
@@ -22,7 +22,7 @@ def _value(scores, data, x):
 
 @pytest.mark.parametrize("rows", [None, [0, 2, 5]])
 @pytest.mark.parametrize("budget", [0, 1, 2, 9])
-def test_binary_flips(rows, budget):
+def test_feature_attack_l0_flips_entries_within_the_budget(rows, budget):
     data = _binary(communities(10))
     held = None if rows is None else torch.tensor(rows)
     before = data.x.clone()
@@ -38,7 +38,7 @@ def test_binary_flips(rows, budget):
 
 @pytest.mark.parametrize("rows", [None, [0, 2, 5]])
 @pytest.mark.parametrize("budget", [0.0, 0.3, 2.0])
-def test_moves(rows, budget):
+def test_feature_attack_l2_moves_rows_within_the_budget(rows, budget):
     data = communities(10)
     held = None if rows is None else torch.tensor(rows)
     x = FeatureAttack(norm="l2")(one_hop, data, nodes=NODES, budget=budget, rows=held)
@@ -49,7 +49,7 @@ def test_moves(rows, budget):
     assert (_value(one_hop, data, x) > _value(one_hop, data, data.x)) == (budget > 0)
 
 
-def test_the_best_single_flip_of_linear_scores():
+def test_feature_attack_finds_the_best_flip_of_linear_scores():
     data = _binary(communities(6))
     attack = FeatureAttack(loss="margin")
     x = attack(one_hop, data, nodes=NODES[:1], budget=1, rows=torch.tensor([3]))
@@ -66,14 +66,14 @@ def test_the_best_single_flip_of_linear_scores():
     assert value(x) == max(map(value, tries))
 
 
-def test_through_the_cosines():
+def test_feature_attack_goes_through_the_cosines_of_gadc():
     data = communities(10)
     fitted = GADC(variant="IV", series="last", num_steps=2, epochs=40, lr=0.1).fit(data, seed=0)
     x = FeatureAttack(norm="l2")(fitted.scores, data, nodes=NODES, budget=0.5)
     assert _value(fitted.scores, data, x) > _value(fitted.scores, data, data.x)
 
 
-def test_bad_input():
+def test_feature_attack_refuses_bad_input():
     with pytest.raises(ValueError, match="x must hold only 0 and 1"):
         FeatureAttack()(one_hop, communities(6), nodes=NODES[:1], budget=1)
     with pytest.raises(ValueError, match="norm must be one of 'l0', 'l2', got 'l1'"):

@@ -1,4 +1,4 @@
-"""Injected nodes: the old graph stays, and the attacked nodes suffer."""
+"""Injection of nodes."""
 
 import pytest
 import torch
@@ -18,7 +18,7 @@ def _value(data):
 @pytest.mark.parametrize("features", ["drawn", "optimized"])
 @pytest.mark.parametrize("binary", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_the_old_graph_stays(features, binary, weighted):
+def test_injection_keeps_the_given_graph_and_hurts_the_attacked_nodes(features, binary, weighted):
     data = communities(10, weighted=weighted)
     if binary:
         data.x = (data.x > 0.4).double()
@@ -44,7 +44,7 @@ def test_the_old_graph_stays(features, binary, weighted):
     assert _value(grown) > _value(data)
 
 
-def test_optimized_features_are_worse_for_the_defender():
+def test_injection_with_optimized_features_is_stronger():
     data = communities(10)
     drawn, optimized = (
         Injection(features=kind)(two_hops, data, nodes=NODES, budget=2, seed=3)
@@ -56,13 +56,13 @@ def test_optimized_features_are_worse_for_the_defender():
     assert torch.equal(again.edge_index, optimized.edge_index)
 
 
-def test_no_nodes_no_change():
+def test_injection_of_no_node_changes_nothing():
     data = communities(10)
     grown = Injection()(two_hops, data, nodes=NODES, budget=0)
     assert torch.equal(grown.edge_index, data.edge_index)
     assert grown.num_nodes == 10
 
 
-def test_bad_settings():
+def test_injection_refuses_bad_settings():
     with pytest.raises(ValueError, match="features must be one of 'drawn', 'optimized', got 'copied'"):
         Injection(features="copied")

@@ -1,4 +1,4 @@
-"""The losses grow as predictions get worse."""
+"""Losses of an attacker."""
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ SCORES = torch.tensor([[2.0, 1.0, -1.0], [0.0, 3.0, 1.0]], dtype=torch.float64)
 LABELS = torch.tensor([0, 2])
 
 
-def test_margins_by_hand():
+def test_margins_equal_values_by_hand():
     assert margins(SCORES, LABELS).tolist() == [-1.0, 2.0]
     assert float(make_loss("margin")(SCORES, LABELS)) == 0.5
     expected = torch.tensor([-1.0, 2.0], dtype=torch.float64).tanh().mean()
@@ -20,14 +20,14 @@ def test_margins_by_hand():
 
 
 @pytest.mark.parametrize("name", sorted(LOSSES))
-def test_the_attacker_maximises(name):
+def test_loss_grows_as_the_label_score_falls(name):
     scores = SCORES.clone().requires_grad_()
     [slope] = torch.autograd.grad(make_loss(name)(scores, LABELS), scores)
     assert bool((slope[torch.arange(2), LABELS] < 0).all())
     assert bool(torch.isfinite(slope).all())
 
 
-def test_choices():
+def test_make_loss_accepts_names_and_functions():
     assert make_loss(torch.nn.functional.cross_entropy) is torch.nn.functional.cross_entropy
     with pytest.raises(ValueError, match=r"loss must be one of cross-entropy, margin, .*, got 'hinge'"):
         make_loss("hinge")

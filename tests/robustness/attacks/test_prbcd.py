@@ -1,4 +1,4 @@
-"""PyTorch Geometric's attacks: their settings stay with the instance, and they go for the loss."""
+"""PRBCD and GRBCD, which PyTorch Geometric implements."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ NODES = torch.tensor([1, 4, 6])
 SHORT = {"num_steps": 20, "loss": "margin"}
 
 
-def test_settings_do_not_leak(capsys):
+def test_prbcd_keeps_settings_per_instance_and_prints_nothing(capsys):
     before = dict(PRBCDAttack.coeffs), dict(GRBCDAttack.coeffs)
     data = communities(8)
     PRBCD(num_samples=3, **SHORT)(one_hop, data, nodes=NODES, budget=2)
@@ -24,14 +24,14 @@ def test_settings_do_not_leak(capsys):
 
 @pytest.mark.parametrize("attack", [GRBCD(**SHORT), PRBCD(resampling_steps=12, rate=100.0, **SHORT)])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_it_is_better_than_most_pairs(attack, weighted):
+def test_prbcd_finds_one_of_the_best_pairs(attack, weighted):
     data = communities(8, weighted=weighted)
     flips = attack(one_hop, data, nodes=NODES, budget=1)
     losses = sorted(loss_after(one_hop, data, [pair], NODES, make_loss("margin")) for pair in all_pairs(8))
     assert loss_after(one_hop, data, list(as_set(flips)), NODES, make_loss("margin")) >= losses[-4]
 
 
-def test_a_pair_flipped_twice_is_not_flipped():
+def test_odd_drops_pairs_flipped_twice():
     pairs = torch.tensor([[0, 3, 1, 0, 3], [2, 1, 3, 2, 4]])
     assert _odd(pairs).T.tolist() == [[3, 4]]
     pairs = torch.tensor([[0, 3], [2, 1]])
@@ -40,6 +40,6 @@ def test_a_pair_flipped_twice_is_not_flipped():
 
 @pytest.mark.parametrize("attack", [GRBCD(block_size=2, num_steps=3), PRBCD(block_size=2, num_steps=3)])
 @pytest.mark.parametrize("budget", [3, 20, 1000])
-def test_a_block_grows_with_the_budget(attack, budget):
+def test_prbcd_enlarges_blocks_for_large_budgets(attack, budget):
     flips = attack(one_hop, communities(8), nodes=NODES, budget=budget)
     assert 0 < len(flips) <= budget

@@ -1,11 +1,11 @@
-"""What holds for every attack of the registry: the budget, the rules, and the seed."""
+"""Properties of every attack in the registry: budget, rules and seed."""
 
 import pytest
 import torch
 from torch_geometric.utils import contains_self_loops, is_undirected
 
 from gadc._base.pairs import encode_pairs, pair_numbers
-from gadc.robustness.attacks import ATTACKS, Rules, make_attack
+from gadc.robustness.attacks import ATTACKS, DICE, FGA, PGD, MinMax, Rules, make_attack
 from tests.helpers.attack_graph import as_set, communities, one_hop, two_hops
 
 DATA = communities(14)
@@ -21,22 +21,22 @@ QUICK = {
 EVERY = pytest.mark.parametrize("name", sorted(ATTACKS))
 
 
-def _run(name, *, budget=5, seed=0, rules=None, data=DATA, nodes=NODES):
+def run(name, *, budget=5, seed=0, rules=None, data=DATA, nodes=NODES):
     nodes = nodes[:1] if name == "nettack" else nodes
     attack = make_attack(name, **QUICK.get(name, {}))
     return attack(two_hops, data, nodes=nodes, budget=budget, seed=seed, rules=rules)
 
 
-def _present(flips, data=DATA):
+def present(flips, data=DATA):
     return torch.isin(pair_numbers(*flips.pairs), encode_pairs(data.edge_index, None)[0])
 
 
 @EVERY
 @pytest.mark.parametrize("weighted", [False, True])
-def test_budget_symmetry_and_no_loops(name, weighted):
+def test_attack_keeps_budget_symmetry_and_the_given_graph(name, weighted):
     data = communities(14, weighted=weighted)
     before = data.clone()
-    flips = _run(name, data=data)
+    flips = run(name, data=data)
     assert 0 < len(flips) <= 5
     changed = flips.apply(data)
     assert is_undirected(changed.edge_index, changed.edge_weight, num_nodes=14)
@@ -45,55 +45,55 @@ def test_budget_symmetry_and_no_loops(name, weighted):
 
 
 @EVERY
-def test_nothing_for_nothing(name):
-    assert len(_run(name, budget=0)) == 0
+def test_attack_without_budget_flips_nothing(name):
+    assert len(run(name, budget=0)) == 0
 
 
 @EVERY
 @pytest.mark.parametrize("mode", ["add", "remove"])
-def test_mode(name, mode):
-    flips = _run(name, rules=Rules(mode=mode))
+def test_attack_obeys_the_mode(name, mode):
+    flips = run(name, rules=Rules(mode=mode))
     assert len(flips)
-    assert bool((_present(flips) == (mode == "remove")).all())
+    assert bool((present(flips) == (mode == "remove")).all())
 
 
 @EVERY
 @pytest.mark.parametrize("mode", ["flip", "add", "remove"])
-def test_protected_nodes_keep_their_edges(name, mode):
+def test_attack_spares_protected_nodes(name, mode):
     protected = torch.tensor([0, 1, 3, 4, 6])
-    flips = _run(name, rules=Rules(mode=mode, protected=protected))
+    flips = run(name, rules=Rules(mode=mode, protected=protected))
     assert len(flips)
     assert not bool(torch.isin(flips.pairs, protected).any())
 
 
-def _dear_edges(pairs):
+def uneven_costs(pairs):
     return 0.5 + (pairs.sum(0) % 4).double()
 
 
 @EVERY
-def test_costs(name):
-    flips = _run(name, budget=6.0, rules=Rules(cost=_dear_edges))
+def test_attack_keeps_the_sum_of_costs_within_the_budget(name):
+    flips = run(name, budget=6.0, rules=Rules(cost=uneven_costs))
     assert len(flips)
-    assert float(_dear_edges(flips.pairs).sum()) <= 6.0
+    assert float(uneven_costs(flips.pairs).sum()) <= 6.0
 
 
 @EVERY
-def test_same_seed_same_flips(name):
+def test_attack_repeats_with_its_seed_and_leaves_the_global_seed_alone(name):
     torch.manual_seed(1)
     before = torch.random.get_rng_state()
-    first = _run(name, seed=3)
+    first = run(name, seed=3)
     assert torch.equal(before, torch.random.get_rng_state())
     torch.manual_seed(2)
-    assert as_set(_run(name, seed=3)) == as_set(first)
+    assert as_set(run(name, seed=3)) == as_set(first)
 
 
 @pytest.mark.parametrize("name", ["random", "dice"])
-def test_another_seed_other_flips(name):
-    assert as_set(_run(name, seed=1)) != as_set(_run(name, seed=2))
+def test_random_attack_depends_on_its_seed(name):
+    assert as_set(run(name, seed=1)) != as_set(run(name, seed=2))
 
 
 @pytest.mark.parametrize("name", ["fga", "pgd", "prbcd", "grbcd"])
-def test_scores_are_needed(name):
+def test_gradient_attack_refuses_to_run_without_scores(name):
     with pytest.raises(ValueError, match="scores must be a function of the graph, got None"):
         make_attack(name, **QUICK.get(name, {}))(None, DATA, nodes=NODES, budget=2)
 
@@ -106,22 +106,38 @@ def test_scores_are_needed(name):
         (torch.tensor([], dtype=torch.int64), "nodes must be a vector of node numbers"),
     ],
 )
-def test_bad_nodes(nodes, message):
+def test_attack_refuses_bad_nodes(nodes, message):
     with pytest.raises(ValueError, match=message):
         make_attack("fga")(one_hop, DATA, nodes=nodes, budget=2)
 
 
 @pytest.mark.parametrize("scale", [1.0, torch.ones(2, requires_grad=True)])  # without and with parameters
-def test_scores_without_a_gradient_are_named(scale):
+def test_attack_refuses_scores_without_a_gradient(scale):
     with pytest.raises(ValueError, match="scores must pass a gradient to edge_weight"):
         make_attack("fga")(lambda *graph: one_hop(*graph).detach() * scale, DATA, nodes=NODES, budget=2)
 
 
-def test_a_gradient_that_is_not_finite_is_named():
+def test_attack_refuses_a_gradient_that_is_not_finite():
     with pytest.raises(ValueError, match="the gradient of the scores in edge_weight must be finite"):
         make_attack("pgd")(lambda *graph: (one_hop(*graph) * 0).sqrt(), DATA, nodes=NODES, budget=2)
 
 
-def test_unknown_name():
+def test_make_attack_lists_the_names():
     with pytest.raises(ValueError, match=r"name must be one of random, dice, .*, got 'oracle'"):
         make_attack("oracle")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: FGA(flips_per_step=0), "FGA: flips_per_step must be a whole number >= 1, got 0"),
+        (lambda: PGD(num_steps=0), "PGD: num_steps must be a whole number >= 1, got 0"),
+        (lambda: PGD(rate=0.0), "PGD: rate must be finite and > 0, got 0.0"),
+        (lambda: PGD(loss="hinge"), "loss must be one of .*, got 'hinge'"),
+        (lambda: DICE(add_share=2.0), r"DICE: add_share must lie in \[0, 1\], got 2.0"),
+        (lambda: MinMax(refit=one_hop, refit_every=0), "refit_every must be a whole number >= 1, got 0"),
+    ],
+)
+def test_attack_refuses_bad_settings(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,4 +1,4 @@
-"""Stored perturbations come back as they were, and anything else is refused with a reason."""
+"""Stored perturbations are read back unchanged, and other files are refused with a reason."""
 
 import io
 import json
@@ -18,9 +18,9 @@ from gadc.robustness.attacks._storage import (
     make_manifest,
     save_perturbation,
 )
-from tests.helpers.communities import communities
+from tests.helpers.communities import three_communities
 
-DATA = communities(12, seed=3)
+DATA = three_communities(12, seed=3)
 
 
 def _flips():
@@ -38,7 +38,7 @@ def _save(path, flips):
     return manifest
 
 
-def test_what_was_saved_comes_back(tmp_path):
+def test_load_perturbation_returns_what_was_saved(tmp_path):
     flips = _flips()
     manifest = _save(tmp_path / "a.npz", flips)
     found, read = load_perturbation(tmp_path / "a.npz", DATA)
@@ -48,24 +48,24 @@ def test_what_was_saved_comes_back(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["a.npz"]
 
 
-def test_the_checksum_of_the_edges_ignores_their_order():
+def test_edges_checksum_ignores_the_order_of_edges():
     shuffled = DATA.clone()
     shuffled.edge_index = DATA.edge_index.flip(1)
     assert edges_checksum(shuffled) == edges_checksum(DATA) != edges_checksum(_flips().apply(DATA))
 
 
-def test_no_flips_can_be_saved(tmp_path):
+def test_save_perturbation_accepts_zero_flips(tmp_path):
     _save(tmp_path / "a.npz", Flips(torch.empty(2, 0, dtype=torch.int64)))
     assert len(load_perturbation(tmp_path / "a.npz")[0]) == 0
 
 
-def test_an_attack_on_another_graph_is_refused(tmp_path):
+def test_load_perturbation_refuses_an_attack_on_another_graph(tmp_path):
     _save(tmp_path / "a.npz", _flips())
     with pytest.raises(ValueError, match="must be an attack on the given graph"):
-        load_perturbation(tmp_path / "a.npz", communities(12, seed=4))
+        load_perturbation(tmp_path / "a.npz", three_communities(12, seed=4))
 
 
-def test_every_truncation_is_refused(tmp_path):
+def test_load_perturbation_refuses_truncated_files(tmp_path):
     path = tmp_path / "a.npz"
     _save(path, _flips())
     content = path.read_bytes()
@@ -75,7 +75,7 @@ def test_every_truncation_is_refused(tmp_path):
             load_perturbation(path)
 
 
-def test_changed_pairs_do_not_match_the_checksum(tmp_path):
+def test_load_perturbation_refuses_changed_pairs_and_formats(tmp_path):
     path = tmp_path / "a.npz"
     _save(path, _flips())
     with np.load(path) as archive:
@@ -88,7 +88,7 @@ def test_changed_pairs_do_not_match_the_checksum(tmp_path):
         load_perturbation(path)
 
 
-def test_foreign_files_are_refused(tmp_path):
+def test_load_perturbation_refuses_other_files(tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, weights=np.zeros(3))
     with pytest.raises(ValueError, match="must hold a perturbation or a sparse adjacency matrix"):
@@ -109,7 +109,7 @@ def _matrix(data, n=12):
 
 
 @pytest.mark.parametrize("form", ["scipy", "gnn-benchmark"])
-def test_published_matrices_are_compared_with_the_clean_graph(tmp_path, form):
+def test_load_perturbation_compares_published_matrices_with_the_clean_graph(tmp_path, form):
     flips, path = _flips(), tmp_path / "a.npz"
     matrix = _matrix(flips.apply(DATA))
     matrix = sparse.csr_array(matrix + sparse.diags_array([1.0] + [0.0] * 11))  # a self-loop
@@ -124,11 +124,11 @@ def test_published_matrices_are_compared_with_the_clean_graph(tmp_path, form):
     with pytest.raises(ValueError, match="is an adjacency matrix, so data must be given"):
         load_perturbation(path)
     with pytest.raises(ValueError, match=r"must have 15 nodes, got a matrix of shape \[12, 12\]"):
-        load_perturbation(path, communities(15))
+        load_perturbation(path, three_communities(15))
 
 
 @pytest.mark.data
-def test_the_published_metattack_on_cora():
+def test_load_perturbation_reads_the_published_metattack_on_cora():
     path = Path(os.environ["GADC_DATA"]) / "metattack" / "cora_meta_adj_0.25.npz"
     _, manifest = load_perturbation(path, load("cora-prognn"))
     assert (manifest["added"], manifest["removed"]) == (1264, 3)

@@ -1,4 +1,4 @@
-"""Probabilities of edges, against graphs whose false edges are known."""
+"""Calibrated scores on graphs whose false edges are known."""
 
 import numpy as np
 import pytest
@@ -19,23 +19,23 @@ def _attacked(rate):
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5])
-def test_as_many_are_expected_as_there_are(rate):
+def test_calibration_expects_about_as_many_false_edges_as_there_are(rate):
     data, false = _attacked(rate)
     found = calibrate_scores(data.x, data.edge_index)
     share = float(false.double().mean())
-    assert share - 0.03 <= found.share <= share + 0.06  # a bound, with room for chance
+    assert share - 0.03 <= found.share <= share + 0.06  # a bound, with some tolerance for chance
     chances = found.probability.numpy()
     order = np.argsort(-chances, kind="stable")
     for part in np.array_split(order, 5):
         assert chances[part].mean() == pytest.approx(false.numpy()[part].mean(), abs=0.12)
 
 
-def test_a_clean_graph_has_few():
+def test_calibration_expects_few_false_edges_in_a_clean_graph():
     assert calibrate_scores(CLEAN.x, CLEAN.edge_index).share < 0.05
 
 
 @pytest.mark.parametrize("score", SCORES)
-def test_probabilities_follow_the_scores(score):
+def test_calibrated_probability_never_falls_where_the_score_rises(score):
     data, _ = _attacked(0.2)
     found = calibrate_scores(data.x, data.edge_index, score=score)
     assert torch.equal(found.scores, edge_scores(data.x, data.edge_index, score=score))
@@ -45,7 +45,7 @@ def test_probabilities_follow_the_scores(score):
     assert 0 < found.share <= 1
 
 
-def test_the_seed_decides():
+def test_calibration_depends_only_on_its_seed():
     data, _ = _attacked(0.2)
     one, same, other = (calibrate_scores(data.x, data.edge_index, seed=seed) for seed in (0, 0, 1))
     assert torch.equal(one.probability, same.probability)
@@ -53,7 +53,7 @@ def test_the_seed_decides():
 
 
 @pytest.mark.parametrize("edges", [[], [(0, 1)], [(0, 1), (0, 2), (1, 2)]])
-def test_tiny_graphs(edges):
+def test_calibration_accepts_tiny_graphs(edges):
     edge_index = torch.tensor(edges, dtype=torch.int64).reshape(-1, 2).T
     found = calibrate_scores(torch.eye(3), edge_index)
     assert found.probability.shape == (len(edges),)

@@ -1,4 +1,4 @@
-"""Effects of edges, against predictions on the graph written out without them."""
+"""Effects of edges against predictions on the graph without them."""
 
 import numpy as np
 import pytest
@@ -14,30 +14,30 @@ DATA = csbm(num_nodes=80, num_features=6, mean_degree=5.0, seed=0)
 SHORT = {"lam": 0.5, "num_steps": 3, "eps": 0.3, "epochs": 20, "random_state": 0}
 
 
-def _matrix(edge_index, weight):
+def adjacency_matrix(edge_index, weight):
     values = np.ones(edge_index.shape[1]) if weight is None else weight.numpy()
     return sparse.csr_array((values, tuple(edge_index.numpy())), shape=(80, 80))
 
 
-def _weights():
+def edge_weights():
     u, v = DATA.edge_index
     return 0.5 + ((u + v) % 5).float() / 5  # the same in both directions
 
 
-def _fitted(weight=None, **settings):
+def fit_model(weight=None, **settings):
     y = np.where(DATA.train_mask, DATA.y, -1)
     model = GADCClassifier(**{**SHORT, **settings})
-    return model.fit(DATA.x.numpy(), y, _matrix(DATA.edge_index, weight))
+    return model.fit(DATA.x.numpy(), y, adjacency_matrix(DATA.edge_index, weight))
 
 
-def _by_hand(model, pairs, weight=None):
+def predicted_effects(model, pairs, weight=None):
     x = DATA.x.numpy()
-    before = model.predict_proba(x, _matrix(DATA.edge_index, weight))
+    before = model.predict_proba(x, adjacency_matrix(DATA.edge_index, weight))
     changes = []
     for u, v in pairs.T.tolist():
         a, b = DATA.edge_index
         kept = ~(((a == u) & (b == v)) | ((a == v) & (b == u)))
-        fewer = _matrix(DATA.edge_index[:, kept], None if weight is None else weight[kept])
+        fewer = adjacency_matrix(DATA.edge_index[:, kept], None if weight is None else weight[kept])
         after = model.predict_proba(x, fewer)
         changes.append([after[end, before[end].argmax()] - before[end].max() for end in (u, v)])
     return torch.tensor(np.array(changes).T)
@@ -47,12 +47,12 @@ PAIRS = DATA.edge_index[:, ::60]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("weight", [None, _weights()], ids=["unweighted", "weighted"])
-def test_one_variant(variant, weight):
-    model = _fitted(weight, variant=variant)
+@pytest.mark.parametrize("weight", [None, edge_weights()], ids=["unweighted", "weighted"])
+def test_edge_effects_equal_predictions_without_the_edge_in_every_variant(variant, weight):
+    model = fit_model(weight, variant=variant)
     found = edge_effects(model, DATA.x, DATA.edge_index, weight, PAIRS)
     assert found.abs().max() > 1e-4
-    torch.testing.assert_close(found, _by_hand(model, PAIRS, weight), rtol=0, atol=1e-5)
+    torch.testing.assert_close(found, predicted_effects(model, PAIRS, weight), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -68,30 +68,30 @@ def test_one_variant(variant, weight):
     ids=str,
 )
 @pytest.mark.filterwarnings("ignore::gadc.diffusion._normalization.NearZeroRowSumWarning")
-def test_other_settings(settings):
-    model = _fitted(**{"variant": "plain", **settings})
+def test_edge_effects_equal_predictions_without_the_edge_in_other_settings(settings):
+    model = fit_model(**{"variant": "plain", **settings})
     found = edge_effects(model, DATA.x, DATA.edge_index, None, PAIRS)
-    torch.testing.assert_close(found, _by_hand(model, PAIRS), rtol=0, atol=1e-5)
+    torch.testing.assert_close(found, predicted_effects(model, PAIRS), rtol=0, atol=1e-5)
 
 
-def test_auto():
-    model = _fitted(variant="auto")
+def test_edge_effects_of_the_automatic_choice_equal_predictions_without_the_edge():
+    model = fit_model(variant="auto")
     found = edge_effects(model, DATA.x, DATA.edge_index, None, PAIRS)
-    # II is diffused with a relative error of 1e-3 there, which is left out here.
-    torch.testing.assert_close(found, _by_hand(model, PAIRS), rtol=0, atol=5e-3)
+    # `predict` diffuses II with a relative error of 1e-3, which `edge_effects` does not have.
+    torch.testing.assert_close(found, predicted_effects(model, PAIRS), rtol=0, atol=5e-3)
 
 
-def test_a_model_that_reads_no_edge():
+def test_edge_effects_are_zero_for_a_model_that_uses_no_edge():
     lonely = torch.empty(2, 0, dtype=torch.int64)
     model = GADCClassifier(**SHORT).fit(
-        DATA.x.numpy(), np.where(DATA.train_mask, DATA.y, -1), _matrix(lonely, None)
+        DATA.x.numpy(), np.where(DATA.train_mask, DATA.y, -1), adjacency_matrix(lonely, None)
     )
     assert model.candidate_.family == "none"
     assert edge_effects(model, DATA.x, DATA.edge_index, None, PAIRS).abs().max() < 1e-6
 
 
-def test_none_and_not_an_edge():
-    model = _fitted(variant="plain")
+def test_edge_effects_accept_no_pair_and_refuse_pairs_that_are_not_edges():
+    model = fit_model(variant="plain")
     assert edge_effects(model, DATA.x, DATA.edge_index, None, PAIRS[:, :0]).shape == (2, 0)
     with pytest.raises(ValueError, match=r"pairs must be edges of the graph, got \[0, 0\]"):
         edge_effects(model, DATA.x, DATA.edge_index, None, torch.zeros(2, 1, dtype=torch.int64))

@@ -1,4 +1,4 @@
-"""Scores of edges against their definitions, written out edge by edge."""
+"""Scores of edges against their definitions, computed edge by edge."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def graphs(draw):
     edges = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), min_size=1, max_size=30))
     seed = draw(st.integers(0, 999))
     x = torch.randn(n, 4, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-    x[draw(st.integers(0, n - 1))] = 0  # a zero row has cosine 0 with everything
+    x[draw(st.integers(0, n - 1))] = 0  # a zero row has cosine 0 with every row
     return x, torch.tensor(edges).T
 
 
@@ -25,7 +25,7 @@ def cosine(a, b):
     return float(a @ b / scale) if scale else 0.0
 
 
-def neighbourhoods(edge_index, n):
+def neighborhoods(edge_index, n):
     around = [set() for _ in range(n)]
     for u, v in edge_index.T.tolist():
         if u != v:
@@ -35,7 +35,7 @@ def neighbourhoods(edge_index, n):
 
 
 @given(graphs())
-def test_pairs_are_the_distinct_edges(graph):
+def test_undirected_pairs_lists_each_edge_once(graph):
     x, edge_index = graph
     pairs = undirected_pairs(edge_index, len(x)).T.tolist()
     distinct = {(min(pair), max(pair)) for pair in edge_index.T.tolist() if pair[0] != pair[1]}
@@ -43,9 +43,9 @@ def test_pairs_are_the_distinct_edges(graph):
 
 
 @given(graphs())
-def test_scores_keep_to_their_definitions(graph):
+def test_edge_scores_equal_their_definitions(graph):
     x, edge_index = graph
-    around = neighbourhoods(edge_index, len(x))
+    around = neighborhoods(edge_index, len(x))
     pairs = undirected_pairs(edge_index, len(x)).T.tolist()
     smooth = diffuse(x, edge_index, variant="plain", lam=2.0, num_steps=4)
 
@@ -68,7 +68,7 @@ def test_scores_keep_to_their_definitions(graph):
 
 
 @given(graphs())
-def test_order_and_direction_of_the_list_do_not_matter(graph):
+def test_edge_scores_ignore_order_and_direction_of_the_list(graph):
     x, edge_index = graph
     mirrored = torch.cat([edge_index.flip(0), edge_index.flip(1)], 1)
     for score in SCORES:
@@ -77,7 +77,7 @@ def test_order_and_direction_of_the_list_do_not_matter(graph):
         )
 
 
-def test_an_edge_between_two_cliques_is_the_least_trusted():
+def test_edge_scores_distrust_the_edge_between_two_cliques():
     left = [(u, v) for u in range(5) for v in range(u)]
     right = [(u + 5, v + 5) for u, v in left]
     x = torch.tensor([[1.0, 0.1]] * 5 + [[0.1, 1.0]] * 5)
@@ -87,16 +87,16 @@ def test_an_edge_between_two_cliques_is_the_least_trusted():
         assert pairs[int(edge_scores(x, edge_index, score=score).argmax())] == [0, 5]
 
 
-def test_detection_of_a_perfect_a_blind_and_a_reversed_score():
+def test_detection_quality_of_a_perfect_a_constant_and_a_reversed_score():
     changed = torch.tensor([True, False, False, True])
     perfect = detection_quality(changed.double(), changed)
     assert perfect == {"precision_at_k": 1.0, "roc_auc": 1.0, "pr_auc": 1.0}
-    blind = detection_quality(torch.zeros(4), changed)
-    assert blind["precision_at_k"] == 0.5  # the expected share over the order of ties
+    constant = detection_quality(torch.zeros(4), changed)
+    assert constant["precision_at_k"] == 0.5  # the expected share over the order of ties
     assert detection_quality(-changed.double(), changed)["roc_auc"] == 0.0
 
 
-def test_errors():
+def test_edge_scores_and_detection_quality_refuse_bad_input():
     x, edge_index = torch.ones(2, 1), torch.tensor([[0], [1]])
     with pytest.raises(ValueError, match=r"edge_scores: score must be one of 'combined'.*'gut'"):
         edge_scores(x, edge_index, score="gut")
