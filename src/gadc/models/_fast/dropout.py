@@ -47,13 +47,15 @@ def drop(x: Tensor | SparseFeatures, probability: float, *, training: bool = Tru
         count = x.numel() // _ENTRIES_PER_WORD + 1
         words = torch.randint(-(2**63), 2**63 - 1, (count,), dtype=torch.int64, device=x.device)
         factors = (words.view(torch.int16)[: x.numel()] >= least).to(x.dtype).mul_(scale)
-    return x * factors.view(x.shape)
+    factors = factors.view(x.shape)
+    return x * factors if x.requires_grad else factors.mul_(x)
 
 
 def _hashed_factors(x: Tensor, least: int, scale: float) -> Tensor:
     """Draw a factor, 0 or `scale`, for each entry of `x`, from one random key and the entry's position."""
     key = np.uint64(int(torch.randint(2**63 - 1, ())))
-    factors = torch.empty(x.numel(), dtype=x.dtype)
+    # NumPy asks for huge pages, which saves most of the page faults of a large array.
+    factors = torch.from_numpy(np.empty(x.numel(), np.float64 if x.dtype == torch.float64 else np.float32))
     size = _BLOCK * _ENTRIES_PER_WORD
     for start in range(0, x.numel(), size):
         part = factors[start : start + size]
