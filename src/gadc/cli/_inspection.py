@@ -11,9 +11,8 @@ from torch_geometric.data import Data
 from gadc.cli._graph_input import nodes_of
 from gadc.datasets import graph_statistics
 from gadc.diffusion import VARIANTS, connectivity_factor, noise_gain, transition
-from gadc.models.auto import measure_facts
+from gadc.models.auto import measure_facts, suggest
 from gadc.models.auto._facts import edge_contrast, noise_level
-from gadc.models.auto._suggest import suggest
 from gadc.operators import LinearOperator
 
 LAM, NUM_STEPS = 32.0, 16

@@ -21,7 +21,7 @@ from gadc.estimators._graph_data import edges_of, read_edges, read_features, rea
 from gadc.estimators._labels import known_labels, validation_split
 from gadc.estimators._prediction import DiffusionPredictor
 from gadc.models import Auto, FeatureModel, Fitted
-from gadc.models.auto._auto import median_norm
+from gadc.models.auto import median_norm
 
 
 class GADCClassifier(DiffusionPredictor):
@@ -36,7 +36,7 @@ class GADCClassifier(DiffusionPredictor):
 
     Args:
         adjacency: Graph, unless `fit` is given one. Default: none.
-        variant: "auto" compares the features alone, plain diffusion, I to IV and label propagation on the
+        variant: "auto" compares the features alone, every variant and label propagation on the
             validation part over small grids of λ, K, ε and `normalize`, and ignores these four settings; see
             `gadc.models.Auto`. Or one of "plain", "I", "II", "III", "IV", "IV+"; see `gadc.transition`.
             Default: "auto".

@@ -17,8 +17,7 @@ from gadc.estimators._arrays import to_tensor
 from gadc.estimators._base import DiffusionEstimator
 from gadc.estimators._graph_data import edges_of, match_features, read_edges
 from gadc.estimators._labels import known_labels
-from gadc.models.auto import Candidate
-from gadc.models.auto._auto import aggregate
+from gadc.models.auto import Candidate, aggregate
 
 
 class DiffusionPredictor(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]

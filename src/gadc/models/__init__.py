@@ -43,7 +43,7 @@ from gadc.models._s2gc import S2GC
 from gadc.models._soft_median_gdc import SoftMedianConv, SoftMedianGDC, soft_median, weighted_median
 from gadc.models._stable import StableGCN
 from gadc.models._svd_ppr_gcn import SVDPPRGCN
-from gadc.models.auto._auto import Auto
+from gadc.models.auto import Auto
 
 MODELS: dict[str, type[Model]] = {
     "gadc": GADC,

@@ -52,14 +52,23 @@ class LabelPropagation(Model):
 
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
             start = labels if edge_weight is None else labels.to(edge_weight.dtype)
-            spread = polynomial(
+            mass = polynomial(
                 Plain()(start, edge_index, edge_weight), start, neumann(self.lam, self.num_steps)
             )
-            return spread / spread.sum(0, keepdim=True).clamp(min=1e-12) if self.balance else spread
+            return balance_classes(mass) if self.balance else mass
 
         with torch.no_grad():
             out = scores(data.x, data.edge_index, data.edge_weight)
         val, val_labels = out[data.val_mask], data.y[data.val_mask]
-        shares = (val + 1e-12) / (val + 1e-12).sum(1, keepdim=True)
-        loss = nll_loss(shares.log(), val_labels).item() if len(val_labels) else math.nan
+        loss = nll_loss(log_shares(val), val_labels).item() if len(val_labels) else math.nan
         return Fitted(out, Trained(0, accuracy(val, val_labels), loss, [], []), nn.Module(), scores)
+
+
+def balance_classes(mass: Tensor) -> Tensor:
+    """Divide each class by its total mass, so that large classes do not swallow small ones."""
+    return mass / mass.sum(0, keepdim=True).clamp(min=1e-12)
+
+
+def log_shares(mass: Tensor) -> Tensor:
+    """Return the logarithm of each class's share in the mass of a node."""
+    return ((mass + 1e-12) / (mass + 1e-12).sum(1, keepdim=True)).log()

@@ -1,4 +1,4 @@
-"""Candidates: what they compute, how they read, and which there are."""
+"""Candidates: the features they compute, their names and their grids."""
 
 from dataclasses import asdict
 
@@ -6,17 +6,24 @@ import pytest
 import torch
 
 import gadc
-from gadc.diffusion import normalize_rows
+from gadc.diffusion import VARIANTS, normalize_rows
 from gadc.models.auto import Candidate
-from gadc.models.auto._candidates import SHARES_III, distinct_normalizations, edge_radii, rank
+from gadc.models.auto._candidates import (
+    FAMILIES,
+    SHARES_III,
+    anchors_are_affordable,
+    distinct_normalizations,
+    edge_radii,
+    rank,
+)
 from tests.helpers.graphs import random_graph
 
 GRAPH = random_graph(30, 60, 5, weighted=True)
 SETTINGS = {"lam": 2.0, "num_steps": 3, "eps": 0.5}
 
 
-@pytest.mark.parametrize("variant", ["plain", "I", "II", "III", "IV"])
-def test_aggregation_is_the_diffusion_of_the_normalised_rows(variant):
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_aggregate_is_the_diffusion_of_the_normalised_rows(variant):
     x = GRAPH.x.abs()
     found = Candidate(family=variant, normalize="l2", **SETTINGS).aggregate(x, *GRAPH.args[1:])
     rows = normalize_rows(x, "l2")
@@ -24,8 +31,8 @@ def test_aggregation_is_the_diffusion_of_the_normalised_rows(variant):
     assert torch.allclose(found, expected, rtol=2e-3, atol=1e-6)
 
 
-def test_cosines_are_those_of_the_features_themselves():
-    """Signed sums may turn rows round, and with them the cosines; features say what is alike."""
+def test_aggregate_takes_cosines_of_the_raw_features():
+    """Normalise rows by negative sums, which turns their cosines round."""
     x = GRAPH.x + 0.5
     rows = normalize_rows(x, "sum")
     assert bool((rows.sum(1) * x.sum(1) < 0).any())
@@ -36,13 +43,13 @@ def test_cosines_are_those_of_the_features_themselves():
     assert torch.allclose(found, expected)
 
 
-def test_no_graph_and_labels():
+def test_aggregate_without_a_graph_returns_the_features():
     assert torch.equal(Candidate(family="none").aggregate(*GRAPH.args), GRAPH.x)
-    with pytest.raises(ValueError, match="makes no features"):
+    with pytest.raises(ValueError, match="has no features"):
         Candidate(family="labels", lam=1.0, num_steps=1).aggregate(*GRAPH.args)
 
 
-def test_words():
+def test_words_name_the_family_and_its_settings():
     assert Candidate(family="none", normalize="l1").words == "the features alone, L1 rows"
     assert Candidate(family="IV", lam=1.0, num_steps=2, self_loops=1.0).words == (
         "GADC (IV) with λ = 1, K = 2, self-loops"
@@ -61,12 +68,12 @@ def test_words():
         ({"family": "I", "num_steps": 0.5}, "num_steps must be a whole number"),
     ],
 )
-def test_bad_settings(settings, message):
+def test_candidate_rejects_bad_settings(settings, message):
     with pytest.raises(ValueError, match=message):
         Candidate(**settings)
 
 
-def test_simple_ones_come_first():
+def test_rank_puts_simple_candidates_first():
     order = [
         Candidate(family="none"),
         Candidate(family="none", normalize="l2"),
@@ -81,19 +88,30 @@ def test_simple_ones_come_first():
     assert Candidate(**asdict(order[-2])) == order[-2]
 
 
-def test_signed_sums_are_l1_norms_without_negative_entries():
+def test_distinct_normalizations_leave_out_signed_sums_without_negative_entries():
     assert distinct_normalizations(torch.tensor([[1.0, -1.0]])) == ("none", "l2", "l1", "sum")
     assert distinct_normalizations(torch.tensor([[1.0, 0.0]])) == ("none", "l2", "l1")
     assert distinct_normalizations(torch.zeros(2, 2)) == ("none",)
 
 
-def test_radii_of_iii_take_their_shares_of_the_edges():
+def test_edge_radii_take_their_shares_of_the_edges():
     x = GRAPH.x.abs()
     plain = gadc.transition(x, *GRAPH.args[1:], variant="plain")
-    beside = plain.pattern.rows != plain.pattern.cols
+    between = plain.pattern.rows != plain.pattern.cols
     radii = edge_radii(plain, gadc.transition(x, *GRAPH.args[1:], variant="III"))
     for eps, share in zip(radii, SHARES_III, strict=True):
         changed = gadc.transition(x, *GRAPH.args[1:], variant="III", eps=eps)
-        taken = (plain.values - changed.values)[beside].sum() / plain.values[beside].sum()
+        taken = (plain.values - changed.values)[between].sum() / plain.values[between].sum()
         assert float(taken) == pytest.approx(share, rel=0.06)
     assert edge_radii(plain, plain) == ()
+
+
+def test_families_are_the_registered_variants_with_and_without_a_graph():
+    assert ("none", *VARIANTS, "labels") == FAMILIES
+    assert Candidate(family="IV+", lam=8.0, num_steps=4).words == "GADC (IV+) with λ = 8, K = 4"
+
+
+def test_anchors_are_affordable_on_graphs_of_thousands_of_nodes():
+    x = torch.empty(20_000, 500, device="meta")  # Pubmed
+    assert anchors_are_affordable(x)
+    assert not anchors_are_affordable(x.repeat(2, 1))

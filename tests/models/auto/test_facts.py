@@ -1,4 +1,4 @@
-"""What a graph says about itself, on graphs where the answers are known."""
+"""Facts and suggestions on graphs for which they are known."""
 
 import math
 
@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gadc.datasets import csbm
-from gadc.models.auto import _suggest as suggest
-from gadc.models.auto import measure_facts
+from gadc.models.auto import measure_facts, suggest
 
 RING = torch.stack([torch.arange(6), torch.arange(6).roll(-1)])
 
@@ -19,26 +18,26 @@ def _facts(x, edge_index, y=None, known=None):
     return measure_facts(x, edge_index, None, y, known)
 
 
-def test_a_ring():
+def test_measure_facts_of_a_ring():
     x = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat(3, 1)
     facts = _facts(x, RING, torch.tensor([0, 1, 0, 1, 0, 1]))
     assert (facts.nodes, facts.features, facts.edges, facts.mean_degree) == (6, 2, 6, 2.0)
     assert (facts.labelled_edges, facts.homophily, facts.chance_homophily) == (6, 0.0, 0.5)
     assert facts.edge_cosine == 0.0
-    assert facts.odd_edges == 1.0
-    # Neighbours share nothing, so neither T has an edge: I is Â, IV is empty.
+    assert facts.dissimilar_edges == 1.0
+    # The cosines of neighbours are 0, so neither T has their part: I is Â, and IV is empty.
     assert facts.spectral_radius_i == pytest.approx(1, abs=0.02)
     assert facts.spectral_radius_iv == pytest.approx(0, abs=0.02)
 
 
-def test_an_edge_counts_once_however_it_is_listed():
+def test_measure_facts_counts_an_edge_once_however_it_is_listed():
     x = torch.eye(6)
     both = torch.cat([RING, RING.flip(0), torch.tensor([[2], [2]])], 1)
     assert _facts(x, both).edges == 6
 
 
 @given(st.lists(st.booleans(), min_size=6, max_size=6))
-def test_hidden_labels_are_not_read(known):
+def test_measure_facts_does_not_read_hidden_labels(known):
     known = torch.tensor(known)
     y = torch.tensor([0, 0, 1, 1, 2, 2])
     lied = torch.where(known, y, 2 - y)
@@ -47,9 +46,9 @@ def test_hidden_labels_are_not_read(known):
     assert one.labels == int(known.sum())
 
 
-def test_nothing_to_measure_is_nan():
+def test_measure_facts_gives_nan_where_there_is_nothing_to_measure():
     facts = _facts(torch.eye(3), torch.zeros((2, 0), dtype=torch.int64))
-    names = ("homophily", "chance_homophily", "edge_contrast", "edge_cosine", "odd_edges")
+    names = ("homophily", "chance_homophily", "edge_contrast", "edge_cosine", "dissimilar_edges")
     for name in (*names, "spectral_radius_iv"):
         assert math.isnan(getattr(facts, name)), name
     assert suggest(facts)[0] == "none"
@@ -60,7 +59,7 @@ def _block_model(**settings):
     return _facts(data.x, data.edge_index, data.y)
 
 
-def test_a_heterophilic_graph_suggests_i():
+def test_suggest_gives_i_for_a_heterophilic_graph():
     facts = _block_model(homophily=0.1, signal=4.0)
     assert facts.homophily == pytest.approx(0.1, abs=0.05)
     family, reason = suggest(facts)
@@ -68,21 +67,21 @@ def test_a_heterophilic_graph_suggests_i():
     assert "heterophilic" in reason
 
 
-def test_noisy_features_suggest_ii():
+def test_suggest_gives_ii_for_noisy_features():
     facts = _block_model(homophily=0.9, signal=0.5)
     assert facts.noise_share > 0.9
     assert suggest(facts)[0] == "II"
 
 
-def test_odd_edges_suggest_iv():
-    """Clear features, edges within classes, and a third as many across them."""
+def test_suggest_gives_iv_for_dissimilar_edges():
+    """Use clear features and edges of which three in ten connect different classes."""
     facts = _block_model(homophily=0.7, signal=12.0)
     assert facts.noise_share < 0.5
-    assert 0.25 < facts.odd_edges < 0.4
+    assert 0.25 < facts.dissimilar_edges < 0.4
     family, reason = suggest(facts)
     assert family == "IV"
-    assert "not to be trusted" in reason
+    assert "should not be trusted" in reason
 
 
-def test_good_edges_and_clear_features_suggest_plain_diffusion():
+def test_suggest_gives_plain_diffusion_for_sound_edges_and_features():
     assert suggest(_block_model(homophily=0.95, signal=12.0))[0] == "plain"

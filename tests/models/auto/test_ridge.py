@@ -6,25 +6,25 @@ import torch
 from sklearn.linear_model import Ridge
 
 from gadc.models.auto._ridge import _PENALTIES, ridge_outcome
-from gadc.models.auto._rounds import Round
+from gadc.models.auto._splits import Split
 
 GENERATOR = torch.Generator().manual_seed(0)
 LABELS = torch.arange(60) % 3
 FEATURES = torch.randn(60, 8, generator=GENERATOR, dtype=torch.float64)
 FEATURES[torch.arange(60), LABELS] += 1.0
-ROUNDS = [
-    Round(order[:30], order[30:]) for order in (torch.randperm(60, generator=GENERATOR) for _ in range(2))
+SPLITS = [
+    Split(order[:30], order[30:]) for order in (torch.randperm(60, generator=GENERATOR) for _ in range(2))
 ]
 
 
-def test_it_is_ridge_regression_with_a_bias_at_the_best_penalty():
+def test_ridge_outcome_is_ridge_regression_with_a_bias_at_the_best_penalty():
     features = (FEATURES / torch.linalg.vector_norm(FEATURES, dim=1).median()).numpy()
     biased = np.hstack([features, np.ones((60, 1))])
     targets = np.eye(3)[LABELS]
     outcomes = []
     for penalty in _PENALTIES:
         correct, errors = [], []
-        for one in ROUNDS:
+        for one in SPLITS:
             train, validation = one.train.numpy(), one.validation.numpy()
             alpha = penalty * (biased[train] ** 2).sum(1).mean()
             scores = (
@@ -36,21 +36,21 @@ def test_it_is_ridge_regression_with_a_bias_at_the_best_penalty():
             errors += list(((scores - targets[validation]) ** 2).sum(1))
         outcomes.append((100 * np.mean(correct), np.mean(errors)))
     best = max(outcomes, key=lambda outcome: (outcome[0], -outcome[1]))
-    assert ridge_outcome(FEATURES, LABELS, ROUNDS) == pytest.approx(best)
+    assert ridge_outcome(FEATURES, LABELS, SPLITS) == pytest.approx(best)
     assert 50 < best[0] < 100
 
 
-def test_units_do_not_matter():
-    assert ridge_outcome(1024 * FEATURES, LABELS, ROUNDS) == ridge_outcome(FEATURES, LABELS, ROUNDS)
+def test_ridge_outcome_does_not_depend_on_the_unit_of_the_features():
+    assert ridge_outcome(1024 * FEATURES, LABELS, SPLITS) == ridge_outcome(FEATURES, LABELS, SPLITS)
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan")])
-def test_what_overflowed_is_no_candidate(value):
+def test_ridge_outcome_is_none_for_features_that_overflow(value):
     features = FEATURES.clone()
     features[3, 2] = value
-    assert ridge_outcome(features, LABELS, ROUNDS) is None
+    assert ridge_outcome(features, LABELS, SPLITS) is None
 
 
-def test_zero_features_are_a_constant():
-    accuracy, _ = ridge_outcome(torch.zeros_like(FEATURES), LABELS, ROUNDS)
+def test_ridge_outcome_of_zero_features_is_that_of_a_constant():
+    accuracy, _ = ridge_outcome(torch.zeros_like(FEATURES), LABELS, SPLITS)
     assert 0 < accuracy < 50

@@ -1,8 +1,8 @@
-"""The decision: the family with most validation nodes right, and in it the settings with the lowest log-loss.
+"""The decision: the family with the highest validation accuracy, and its settings with the lowest log-loss.
 
-Families are compared by accuracy, which is what they are wanted for; a tie goes to the simpler one. Heads and
-settings of one family often differ by a node or two, where accuracy is a coin toss: the log-loss weighs every
-node by its probability and can tell them apart.
+Families are compared by accuracy, the figure that users want; a tie goes to the simpler one. Heads and
+settings of one family often differ by a node or two, where accuracy is a coin toss: the log-loss takes the
+probability of every node into account and can tell them apart.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from torch import Tensor
 
 from gadc.models.auto._candidates import Candidate, rank
 
-_HEADS = ("", "linear", "mlp")  # from simple to less so; label propagation has none
+_HEADS = ("", "linear", "mlp")  # from simple to less simple; label propagation has no head
 
 
 @dataclass(frozen=True, eq=False)
 class Contender:
-    """A finalist with its head.
+    """A finalist with a trained head.
 
     Attributes:
-        candidate: What makes the features.
-        head: Kind of head, "" if there is none.
-        correct: Which validation nodes it got right, round after round, in the same order for all contenders.
-        log_loss: Mean cross-entropy there, NaN if there is no head.
+        candidate: The candidate that computes the features.
+        head: "linear", "mlp", or "" for label propagation, which has no head.
+        correct: Which validation nodes are right, split after split, in the same order for all contenders.
+        log_loss: Mean cross-entropy on the validation nodes; NaN without a head.
     """
 
     candidate: Candidate
@@ -35,30 +35,30 @@ class Contender:
 
     @property
     def accuracy(self) -> float:
-        """In percent."""
+        """Accuracy on the validation nodes in percent."""
         return 100.0 * float(self.correct.double().mean())
 
 
 def decide(contenders: list[Contender]) -> Contender:
-    """The best on validation nodes, the simplest of several."""
+    """Return the contender with the highest accuracy, the simplest one of several."""
     most = max(int(one.correct.sum()) for one in contenders)
     return min((one for one in contenders if int(one.correct.sum()) == most), key=_simplicity)
 
 
 def champion(contenders: list[Contender]) -> Contender:
-    """The contender of the best family that has the lowest log-loss."""
+    """Return the contender with the lowest log-loss of the family with the highest accuracy."""
     best = decide(contenders)
     family = [one for one in contenders if one.candidate.family == best.candidate.family]
     return min(family, key=lambda one: (one.log_loss, _simplicity(one))) if best.head else best
 
 
 def lead(one: Contender, other: Contender, num_nodes: int) -> tuple[float, float]:
-    """By how many points `one` is ahead of `other`, and the standard error of that difference.
+    """Return by how many points `one` is ahead of `other`, and the standard error of that difference.
 
     Args:
         one: A contender.
-        other: Another.
-        num_nodes: Different validation nodes; rounds that share nodes are not independent.
+        other: The contender to compare with.
+        num_nodes: Number of different validation nodes; splits that share nodes are not independent.
     """
     difference = one.correct.double() - other.correct.double()
     deviation = float(difference.std()) if len(difference) > 1 else math.nan

@@ -1,8 +1,9 @@
-"""In words: what was picked and why."""
+"""The outcome of a choice, and its explanation in words."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,29 +14,34 @@ from gadc.models.auto._search import Trial
 from gadc.models.auto._suggest import SUGGESTED, suggest
 
 _MEANING = {
-    "plain": "Neighbours are worth averaging over, and no correction of the edges did better.",
-    "I": "Attraction between alike neighbours is taken back: this is the variant for heterophilic graphs.",
-    "II": "Alike nodes repel each other everywhere: this is the variant for noisy features.",
-    "III": "Alike neighbours repel each other: this is the variant for noisy features on larger graphs.",
-    "IV": "Edges count as much as their ends are alike: this is the variant for wrong or attacked edges.",
+    "plain": "Averaging over neighbours helps, and no correction of the edges does better.",
+    "I": "Similar neighbours attract each other less: this variant is for heterophilic graphs.",
+    "II": "Similar nodes repel each other across the whole graph: this variant is for noisy features.",
+    "III": "Similar neighbours repel each other: this variant is for noisy features on larger graphs.",
+    "IV": "The weight of an edge is the similarity of its ends: this variant is for wrong or attacked edges.",
+    "IV+": (
+        "The weight of an edge is the similarity of its ends, and every node is also connected to the nodes "
+        "most similar to it: this variant is for edges attacked with knowledge of the defence."
+    ),
     "labels": (
-        "Spreading the labels themselves over the graph did better than any use of the features. That speaks "
-        "about the nodes of this graph only; other graphs are answered by the best candidate with features."
+        "Propagating the labels over the graph does better than any use of the features. It applies to the "
+        "nodes of this graph only; other graphs are classified by the best candidate with features."
     ),
 }
+_HEADS = {"": "", "linear": " and a linear head", "mlp": " and an MLP"}
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What was picked.
+    """The outcome of a choice.
 
     Attributes:
-        picked: The candidate.
-        head: Its head, "" for label propagation.
+        picked: The chosen candidate.
+        head: Its head: "linear", "mlp", or "" for label propagation.
         reader: The best candidate that reads features: `picked`, unless that is label propagation.
-        reader_head: Its head.
-        explanation: What and why, in words.
-        report: Facts and figures of all candidates, as JSON can hold them.
+        reader_head: The head of `reader`.
+        explanation: What was chosen and why, in words.
+        report: Facts about the graph and figures of all candidates, in a form that JSON can hold.
     """
 
     picked: Candidate
@@ -47,97 +53,109 @@ class Choice:
 
 
 def make_choice(
-    facts: Facts, trials: list[Trial], contenders: list[Contender], *, rounds: int, nodes: int, head: str
+    facts: Facts,
+    trials: list[Trial],
+    contenders: list[Contender],
+    *,
+    splits: int,
+    nodes: int,
+    head: str,
+    skipped: Sequence[str] = (),
 ) -> Choice:
-    """Decide among the contenders and say why; without any, go by the facts.
+    """Decide among the contenders and explain the decision; without contenders, go by the facts.
 
     Args:
-        facts: Of the graph.
-        trials: All candidates with the cheap head.
-        contenders: The finalists.
-        rounds: Number of validation splits.
-        nodes: Different validation nodes in them.
-        head: The head to be used where nothing could be compared.
+        facts: Facts about the graph.
+        trials: Outcomes of all candidates with the cheap head.
+        contenders: Finalists with their heads.
+        splits: Number of validation splits of the contenders.
+        nodes: Number of different validation nodes in these splits.
+        head: The head to use if nothing could be compared.
+        skipped: Families that were left out because they would take too long.
     """
+    report = _report(facts, trials, contenders, splits, nodes, skipped)
     if not contenders:
         family, reason = suggest(facts)
         picked = SUGGESTED[family]
-        why = "Too few labels to compare anything on" if facts.edges else "Nothing to compare"
-        text = f"{why}. Picked {picked.words}: {reason}"
-        return Choice(picked, head, picked, head, text, _report(facts, trials, contenders, rounds, nodes))
-    alone, joined = (
+        why = "There are too few labels to compare candidates" if facts.edges else "Nothing to compare"
+        return Choice(picked, head, picked, head, f"{why}. Picked {picked.words}: {reason}", report)
+    without_graph, with_graph = (
         champion([one for one in contenders if (one.candidate.family == "none") == side])
         for side in (True, False)
     )
-    best = decide([alone, joined])
+    best = decide([without_graph, with_graph])
+    rival = with_graph if best is without_graph else without_graph
     reader = best if best.candidate.reads_features else champion(_readers(contenders))
-    lines = [_picked(best, rounds, nodes), _against(best, joined if best is alone else alone, nodes)]
+    lines = [_picked(best, splits, nodes), _compared(best, rival, nodes)]
     if best.candidate.family in _MEANING:
         lines.append(_MEANING[best.candidate.family])
+    lines += [f"GADC ({family}) was not tried: it would take too long here." for family in skipped]
     lines += _context(facts)
-    return Choice(
-        best.candidate,
-        best.head,
-        reader.candidate,
-        reader.head,
-        "\n".join(lines),
-        _report(facts, trials, contenders, rounds, nodes),
-    )
+    return Choice(best.candidate, best.head, reader.candidate, reader.head, "\n".join(lines), report)
 
 
-def _picked(best: Contender, rounds: int, nodes: int) -> str:
-    where = f"{nodes} validation nodes" if rounds == 1 else f"{nodes} nodes in {rounds} random splits"
-    head = {"": "", "linear": " and a linear head", "mlp": " and an MLP"}[best.head]
-    return f"Picked {best.candidate.words}{head}: {best.accuracy:.1f} % right on {where}."
+def _picked(best: Contender, splits: int, nodes: int) -> str:
+    where = f"{nodes} validation nodes" if splits == 1 else f"{nodes} nodes in {splits} random splits"
+    return f"Picked {best.candidate.words}{_HEADS[best.head]}: {best.accuracy:.1f} % correct on {where}."
 
 
 def _readers(contenders: list[Contender]) -> list[Contender]:
     return [one for one in contenders if one.candidate.reads_features]
 
 
-def _against(best: Contender, rival: Contender, nodes: int) -> str:
-    """The pick beside the best of the other side: the graph beside the features alone."""
+def _compared(best: Contender, rival: Contender, nodes: int) -> str:
+    """Compare the pick with the best contender of the other side: with the graph, or without it."""
     points, error = lead(best, rival, nodes)
-    margin = f"{rival.accuracy:.1f} % ({_points(points, error)})"
+    figures = f"{rival.accuracy:.1f} % ({_points(points, error)})"
     if best.candidate.family != "none":
-        return f"The features alone get {margin}."
-    if points > error:
-        return f"The graph hurts: use the features alone. Its best use: {rival.candidate.words}, {margin}."
-    return f"The graph does not help. Its best use: {rival.candidate.words}, {margin}."
+        return f"The features alone reach {figures}."
+    verdict = "The graph hurts: use the features alone." if points > error else "The graph does not help."
+    return f"{verdict} The best use of it, {rival.candidate.words}, reaches {figures}."
 
 
 def _points(points: float, error: float) -> str:
     known = "" if math.isnan(error) else f" ± {error:.1f}"
-    return f"{points:.1f}{known} points less" if points else "a tie, which goes to the simpler one"
+    return f"{points:.1f}{known} points lower" if points else "a tie, which goes to the simpler candidate"
 
 
 def _context(facts: Facts) -> list[str]:
+    """Describe the graph, as far as it was measured."""
     lines = []
     if facts.labelled_edges:
         lines.append(
-            f"Neighbours share a class in {facts.homophily:.0%} of {facts.labelled_edges} labelled edges "
-            f"(random pairs: {facts.chance_homophily:.0%}); mean degree {facts.mean_degree:.1f}."
+            f"The ends of an edge have the same class on {facts.homophily:.0%} of {facts.labelled_edges} "
+            f"labelled edges (random pairs of nodes: {facts.chance_homophily:.0%}); the mean degree is "
+            f"{facts.mean_degree:.1f}."
         )
     if facts.edges:
         lines.append(
-            f"Cosine of neighbours {facts.edge_cosine:.2f} (random pairs: {facts.random_cosine:.2f}); noise "
-            f"makes up about {min(facts.noise_share, 1):.0%} of the features' square; "
-            f"ρ(T) is {facts.spectral_radius_i:.2f} in I at ε = 1 and {facts.spectral_radius_iv:.2f} in IV."
+            f"The mean cosine of the features of neighbours is {facts.edge_cosine:.2f} (random pairs: "
+            f"{facts.random_cosine:.2f}); about {min(facts.noise_share, 1):.0%} of the features' mean square "
+            f"is noise; the spectral radius ρ(T) is {facts.spectral_radius_i:.2f} for I at ε = 1 and "
+            f"{facts.spectral_radius_iv:.2f} for IV."
         )
     return lines
 
 
 def _report(
-    facts: Facts, trials: list[Trial], contenders: list[Contender], rounds: int, nodes: int
+    facts: Facts,
+    trials: list[Trial],
+    contenders: list[Contender],
+    splits: int,
+    nodes: int,
+    skipped: Sequence[str],
 ) -> dict[str, Any]:
-    measured = {key: _number(value) for key, value in asdict(facts).items()}
-    finals = [
+    finalists = [
         {**_row(one.candidate, one.accuracy), "head": one.head, "log_loss": _number(one.log_loss)}
         for one in contenders
     ]
-    tried = [_row(one.candidate, one.accuracy) for one in trials]
-    validation = {"rounds": rounds, "nodes": nodes}
-    return {"facts": measured, "validation": validation, "finalists": finals, "candidates": tried}
+    return {
+        "facts": {key: _number(value) for key, value in asdict(facts).items()},
+        "validation": {"splits": splits, "nodes": nodes},
+        "finalists": finalists,
+        "candidates": [_row(one.candidate, one.accuracy) for one in trials],
+        "skipped": list(skipped),
+    }
 
 
 def _row(candidate: Candidate, accuracy: float) -> dict[str, Any]:
@@ -145,5 +163,5 @@ def _row(candidate: Candidate, accuracy: float) -> dict[str, Any]:
 
 
 def _number(value: float) -> float | None:
-    """JSON has no NaN."""
+    """Replace NaN and infinity by None, since JSON has neither."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

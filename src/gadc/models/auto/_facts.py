@@ -1,4 +1,4 @@
-"""What a graph says about itself before anything is trained."""
+"""Facts about a graph that can be measured before anything is trained."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from gadc._base.pairs import key_ends, undirected_keys
 from gadc.diffusion import transition
 from gadc.diffusion._similarity import unit_rows
 
-_SAMPLE = 2048  # so many nodes, features or edges are enough for an estimate
+_SAMPLE = 2048  # number of nodes, features or edges that is enough for an estimate
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """Figures of a graph, its features and the known labels; NaN where there is nothing to measure.
+    """Figures of a graph, its features and its known labels; NaN where there is nothing to measure.
 
     Attributes:
-        nodes: How many.
-        features: How many.
-        edges: Undirected, without self-loops.
-        mean_degree: Neighbours of a node.
-        labels: Known ones.
-        labelled_edges: Edges with labels at both ends.
-        homophily: Share of those that join two nodes of a class.
-        chance_homophily: The same share for random pairs of labelled nodes.
-        noise_estimate: σ of the noise in the features, see `noise_level`.
-        noise_share: Its share σ² of the mean square of the entries.
+        nodes: Number of nodes.
+        features: Number of features.
+        edges: Number of undirected edges, without self-loops.
+        mean_degree: Mean number of neighbours of a node.
+        labels: Number of known labels.
+        labelled_edges: Number of edges with labels at both ends.
+        homophily: Share of the labelled edges whose ends have the same class.
+        chance_homophily: Share of random pairs of labelled nodes that have the same class.
+        noise_estimate: Standard deviation σ of the noise in the features, see `noise_level`.
+        noise_share: Share of σ² in the mean square of the features' entries.
         edge_contrast: See `edge_contrast`.
         edge_cosine: Mean cosine of the features of two neighbours.
-        random_cosine: The same of random pairs.
-        odd_edges: Share of edges whose cosine is below the mean of random pairs.
-        spectral_radius_i: ρ(T) of I at ε = 1.
-        spectral_radius_iv: ρ(T) of IV.
+        random_cosine: Mean cosine of the features of random pairs of nodes.
+        dissimilar_edges: Share of edges whose cosine is below the mean of random pairs.
+        spectral_radius_i: Spectral radius ρ(T) of I at ε = 1.
+        spectral_radius_iv: Spectral radius ρ(T) of IV.
     """
 
     nodes: int
@@ -53,7 +53,7 @@ class Facts:
     edge_contrast: float
     edge_cosine: float
     random_cosine: float
-    odd_edges: float
+    dissimilar_edges: float
     spectral_radius_i: float
     spectral_radius_iv: float
 
@@ -68,13 +68,22 @@ def measure_facts(
     *,
     seed: int = 0,
 ) -> Facts:
-    """Look at a graph; `y` is read at the nodes `known` (a mask) alone."""
+    """Measure a graph.
+
+    Args:
+        x: Features, shape (n, d).
+        edge_index: Edges, shape (2, m).
+        edge_weight: Weights of the edges, shape (m,), or None.
+        y: Class of each node, read at the nodes of `known` only; None if there are no labels.
+        known: Mask of the nodes whose label is known, shape (n,).
+        seed: Seed of the samples, 0 by default.
+    """
     n = len(x)
     pairs = _undirected(edge_index)
     labels = None if y is None else torch.where(known, y, -1)
     same = _same_class(pairs, labels)
     noise, square = noise_level(x, seed), float(x.double().square().mean())
-    beside, apart = _cosines(x, _draw(pairs, seed)), _cosines(x, _random_pairs(n, seed))
+    joined, apart = _cosines(x, _draw(pairs, seed)), _cosines(x, _random_pairs(n, seed))
     radius = {
         variant: transition(x, edge_index, edge_weight, variant=variant).spectral_radius(tol=1e-2, seed=seed)
         if len(pairs[0])
@@ -93,20 +102,24 @@ def measure_facts(
         noise_estimate=noise,
         noise_share=noise**2 / square if square > 0 else math.nan,
         edge_contrast=edge_contrast(x, edge_index, seed),
-        edge_cosine=_mean(beside),
+        edge_cosine=_mean(joined),
         random_cosine=_mean(apart),
-        odd_edges=_mean((beside < apart.mean()).double()),
+        dissimilar_edges=_mean((joined < apart.mean()).double()),
         spectral_radius_i=radius["I"],
         spectral_radius_iv=radius["IV"],
     )
 
 
 def noise_level(x: Tensor, seed: int) -> float:
-    """σ of even, independent noise in X, if what lies beneath has a low rank.
+    """Estimate the standard deviation σ of independent noise in X, if the signal has a low rank.
 
-    The median singular value of such a matrix is that of its noise, which random matrix theory knows
-    (Gavish and Donoho, IEEE Trans. Inf. Theory 2014). Sparse words are no such matrix: there the figure is an
-    upper bound of sorts. On large graphs some nodes and features are drawn.
+    The median singular value of such a matrix is the one of its noise, which random matrix theory gives
+    (Gavish and Donoho, IEEE Trans. Inf. Theory 2014). Bags of words are not of this kind: for them the figure
+    is a rough upper bound. On large graphs, nodes and features are sampled.
+
+    Args:
+        x: Features X, shape (n, d).
+        seed: Seed of the sample.
     """
     generator = torch.Generator().manual_seed(seed)
     for axis in (0, 1):
@@ -120,7 +133,7 @@ def noise_level(x: Tensor, seed: int) -> float:
 
 
 def edge_contrast(x: Tensor, edge_index: Tensor, seed: int) -> float:
-    """Mean ‖x_u - x_v‖² over edges, divided by that over random pairs: 1 if edges say nothing about X."""
+    """Divide the mean ‖x_u - x_v‖² of edges by the one of random pairs: 1 if edges say nothing about X."""
     edges = _draw(edge_index[:, edge_index[0] != edge_index[1]], seed)
     if not edges.shape[1]:
         return math.nan
@@ -130,7 +143,7 @@ def edge_contrast(x: Tensor, edge_index: Tensor, seed: int) -> float:
 
 
 def _undirected(edge_index: Tensor) -> Tensor:
-    """Each pair of neighbours once."""
+    """Return each pair of neighbours once."""
     proper = edge_index[:, edge_index[0] != edge_index[1]]
     n = int(proper.max()) + 1 if proper.numel() else 1
     keys: Tensor = torch.unique(undirected_keys(proper, n))
@@ -172,9 +185,9 @@ def _mean(values: Tensor) -> float:
 
 @lru_cache
 def _marchenko_pastur_median(ratio: float) -> float:
-    """Median of the eigenvalues of NᵀN / rows for standard normal N with columns / rows = ratio <= 1."""
+    """Return the median eigenvalue of NᵀN / rows for standard normal N with columns / rows = ratio <= 1."""
     low, high = (1 - math.sqrt(ratio)) ** 2, (1 + math.sqrt(ratio)) ** 2
-    # t = low..high by angle: the density has root singularities at its ends, which this smooths.
+    # Integrate t = low..high over an angle, which removes the density's root singularities at both ends.
     angle = np.linspace(0, math.pi, 20001)
     t = (low + high) / 2 - (high - low) / 2 * np.cos(angle)
     density = ((high - low) / 2 * np.sin(angle)) ** 2 / np.maximum(t, 1e-300)

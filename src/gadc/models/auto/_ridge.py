@@ -1,6 +1,6 @@
 """The cheap head that ranks candidates: ridge regression on one-hot labels, solved by its Gram matrix.
 
-A Gram matrix of the labelled rows serves every split and every penalty, so a candidate costs milliseconds.
+One Gram matrix of the labelled rows serves every split and every penalty, so a candidate costs milliseconds.
 """
 
 from __future__ import annotations
@@ -9,38 +9,38 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from gadc.models.auto._rounds import Round
+from gadc.models.auto._splits import Split
 
 _PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)  # relative to the mean square of a row
 
 
-def ridge_outcome(features: Tensor, labels: Tensor, rounds: list[Round]) -> tuple[float, float] | None:
-    """Accuracy (in percent) and mean squared error on validation nodes; None if the features overflowed.
+def ridge_outcome(features: Tensor, labels: Tensor, splits: list[Split]) -> tuple[float, float] | None:
+    """Return accuracy (in percent) and mean squared error on validation nodes; None if the features overflow.
 
-    The penalty is the one of the highest accuracy, and then of the lowest error.
+    The penalty is the one of the highest accuracy and, among equal accuracies, of the lowest error.
 
     Args:
-        features: Rows of the labelled nodes.
-        labels: Their classes.
-        rounds: Splits that number these rows.
+        features: Features of the labelled nodes, shape (labelled, d).
+        labels: Classes of the labelled nodes, shape (labelled,).
+        splits: Splits of equal sizes, which number the rows of `features`.
     """
     scale = torch.linalg.vector_norm(features, dim=1).median()
     if not bool(torch.isfinite(features).all()) or not bool(torch.isfinite(scale)):
         return None
     features = features / scale if bool(scale > 0) else features
     gram = (features @ features.T).double() + 1.0  # the 1 is a bias
-    accuracies, errors = _outcomes(gram, labels, rounds)
+    accuracies, errors = _outcomes(gram, labels, splits)
     return max(zip(accuracies.tolist(), errors.tolist(), strict=True), key=lambda pair: (pair[0], -pair[1]))
 
 
-def _outcomes(gram: Tensor, labels: Tensor, rounds: list[Round]) -> tuple[Tensor, Tensor]:
-    """Accuracy and error of each penalty; all splits, which are of one size, are solved at once."""
+def _outcomes(gram: Tensor, labels: Tensor, splits: list[Split]) -> tuple[Tensor, Tensor]:
+    """Return accuracy and error for each penalty; all splits are solved at once."""
     targets = one_hot(labels).double()
-    train = torch.stack([one.train for one in rounds])
-    validation = torch.stack([one.validation for one in rounds])
+    train = torch.stack([one.train for one in splits])
+    validation = torch.stack([one.validation for one in splits])
     inner = gram[train[:, :, None], train[:, None, :]]
     mean = inner.diagonal(dim1=1, dim2=2).mean(1)
-    penalties = torch.tensor(_PENALTIES, dtype=gram.dtype)[:, None] * mean  # (penalties, rounds)
+    penalties = torch.tensor(_PENALTIES, dtype=gram.dtype)[:, None] * mean  # (penalties, splits)
     eye = torch.eye(inner.shape[1], dtype=gram.dtype)
     factor = torch.linalg.cholesky(inner + penalties[:, :, None, None] * eye)
     weights = torch.cholesky_solve(targets[train].expand(len(_PENALTIES), -1, -1, -1), factor)

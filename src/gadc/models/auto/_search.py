@@ -1,39 +1,41 @@
-"""All candidates, tried with a cheap head: one pass over the graph for each transition."""
+"""The search: try all candidates with a cheap head, with one pass over the graph for each transition."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 
+from gadc._base.memo import remembering
 from gadc.diffusion import NearZeroRowSumWarning, Plain, normalize_rows
+from gadc.models._label_propagation import balance_classes
 from gadc.models.auto import _candidates as grid
-from gadc.models.auto._candidates import Candidate, distinct_normalizations, edge_radii, rank
+from gadc.models.auto._candidates import FAMILIES, Candidate, distinct_normalizations, edge_radii, rank
 from gadc.models.auto._ridge import ridge_outcome
-from gadc.models.auto._rounds import Round
-from gadc.models.auto._sweep import Sums, moments_pay, sweep, sweep_gram, thin_gram
+from gadc.models.auto._splits import Split
+from gadc.models.auto._sweep import Sums, lower_rank_gram, moments_pay, sweep, sweep_gram
 from gadc.operators import LinearOperator
 
-_NORMALIZATIONS = 2  # so many go on to the variants, the best with plain diffusion or none
-_KEPT = 3  # of each family, with their features
+_NORMALIZATIONS = 2  # number of row normalisations that the variants are tried with
+_KEPT = 3  # number of candidates of each family whose features are kept
 _MOST_ROWS = 1000  # in each part of a split, for the cheap head
-_ROUGH = 0.03  # error of II that is allowed in a comparison
+_ROUGH = 0.03  # relative error of II that is allowed in a comparison
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A candidate with the cheap head.
+    """Outcome of a candidate with the cheap head.
 
     Attributes:
-        candidate: What was tried.
-        accuracy: On the validation nodes, in percent.
-        error: Mean squared error there, which tells apart settings of equal accuracy.
-        features: Its rows of the labelled nodes, kept for finalists only.
-        correct: Of label propagation, which has no head to be trained: the validation nodes it got right.
+        candidate: The candidate.
+        accuracy: Accuracy on the validation nodes in percent.
+        error: Mean squared error there, which tells candidates of equal accuracy apart.
+        features: Features of the labelled nodes; kept for the best of each family only.
+        correct: Which validation nodes are right; for label propagation only, which has no head.
     """
 
     candidate: Candidate
@@ -45,54 +47,61 @@ class Trial:
 
 @dataclass(eq=False)
 class Search:
-    """The trials on one graph.
+    """The trials of all candidates on one graph.
 
     Args:
-        x: Features.
-        edge_index: Edges, at least one.
-        edge_weight: Their weights, or None.
-        y: Classes, read at the nodes of the rounds alone.
-        rounds: Splits to validate on, at least one.
+        x: Features, shape (n, d).
+        edge_index: Edges, shape (2, m), at least one.
+        edge_weight: Weights of the edges, shape (m,), or None.
+        y: Class of each node, read at the nodes of the splits only.
+        splits: Splits to validate on, at least one.
+        families: Families to try, all by default.
         directed: See `gadc.transition`.
-        tell: Is told what begins.
+        tell: Called with a message at the start of each stage.
 
     Attributes:
-        rows: The nodes that have labels.
-        labels: Their classes.
-        trials: All that was tried.
-        best: The best few of each family, the best one first.
+        rows: Numbers of the labelled nodes.
+        labels: Classes of the labelled nodes.
+        trials: The trials so far, without their features.
+        best: The best few trials of each family, the best one first.
+        skipped: Families that were left out because they would take too long.
     """
 
     x: Tensor
     edge_index: Tensor
     edge_weight: Tensor | None
     y: Tensor
-    rounds: list[Round]
+    splits: list[Split]
+    families: Sequence[str] = FAMILIES
     directed: bool = False
     tell: Callable[[str], None] = lambda message: None
     trials: list[Trial] = field(default_factory=list, init=False)
     best: dict[str, list[Trial]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        nodes = [part for one in self.rounds for part in (one.train, one.validation)]
+        nodes = [part for one in self.splits for part in (one.train, one.validation)]
         self.rows: Tensor = torch.unique(torch.cat(nodes))
         self.labels = self.y[self.rows]
         self._few = [
-            Round(self.places(_few(one.train)), self.places(_few(one.validation))) for one in self.rounds
+            Split(self.positions(_few(one.train)), self.positions(_few(one.validation)))
+            for one in self.splits
         ]
+        too_large = "IV+" in self.families and not grid.anchors_are_affordable(self.x)
+        self.skipped = ["IV+"] if too_large else []
 
     @property
     def num_validated(self) -> int:
-        """Different validation nodes in all rounds."""
-        return len(torch.unique(torch.cat([one.validation for one in self.rounds])))
+        """Number of different validation nodes in all splits."""
+        return len(torch.unique(torch.cat([one.validation for one in self.splits])))
 
-    def places(self, nodes: Tensor) -> Tensor:
-        """Where these nodes stand in `rows`."""
+    def positions(self, nodes: Tensor) -> Tensor:
+        """Return where these nodes stand in `rows`."""
         return torch.searchsorted(self.rows, nodes)
 
     @torch.no_grad()
+    @remembering()  # the anchors of IV+ depend on the features only: they are found once
     def run(self) -> list[Trial]:
-        """Try them all."""
+        """Try every candidate and return the trials."""
         kinds = distinct_normalizations(self.x)
         with warnings.catch_warnings():
             # Whether signed sums do harm is for the validation nodes to say.
@@ -105,69 +114,82 @@ class Search:
         return self.trials
 
     def finalists(self) -> list[Trial]:
-        """The best of each family, simple ones first, if it is within a standard error of the best of all.
+        """Return the best trial of each family that is within a standard error of the best one of all.
 
-        The best with the graph and the best without it always stay, to be set beside each other.
+        The best trial with the graph and the best one without it are always among them, so that the two can
+        be compared. Simpler families come first.
         """
-        there = sorted((family[0] for family in self.best.values()), key=lambda one: rank(one.candidate))
-        share = max(one.accuracy for one in there) / 100
+        best = sorted((family[0] for family in self.best.values()), key=lambda one: rank(one.candidate))
+        share = max(one.accuracy for one in best) / 100
         reach = 100 * (share - math.sqrt(share * (1 - share) / self.num_validated))
-        joined = [one for one in there if one.candidate.family != "none"]
-        best = max(joined, key=lambda one: one.accuracy, default=None)
-        return [one for one in there if one.accuracy >= reach or one is best or one not in joined]
+        with_graph = [one for one in best if one.candidate.family != "none"]
+        leader = max(with_graph, key=lambda one: one.accuracy, default=None)
+        return [one for one in best if one.accuracy >= reach or one is leader or one not in with_graph]
+
+    def _tries(self, family: str) -> bool:
+        return family in self.families and family not in self.skipped
 
     def _with_graph(self, kinds: tuple[str, ...]) -> None:
-        self.tell("trying plain diffusion")
-        for kind in kinds:
-            self._sweep(Candidate(family="plain", normalize=kind), grid.PLAIN_GRID)
+        if self._tries("plain"):
+            self.tell("trying plain diffusion")
+            for kind in kinds:
+                self._sweep(Candidate(family="plain", normalize=kind), grid.PLAIN_GRID)
         for kind in self._best_normalizations(kinds):
-            self.tell(f"trying I to IV, rows normalised: {kind}")
-            for eps in grid.RADII_I:
-                self._sweep(Candidate(family="I", normalize=kind, eps=eps), grid.SHORT_GRID)
-            for loops in grid.LOOPS_IV:
-                self._sweep(Candidate(family="IV", normalize=kind, self_loops=loops), grid.COSINE_GRID)
+            self.tell(f"trying the variants with row normalisation {kind!r}")
+            for candidate in grid.cosine_candidates(kind):
+                if self._tries(candidate.family):
+                    self._sweep(candidate, grid.COSINE_GRIDS[candidate.family])
             if bool((self.x != 0).any()):
-                self._gram(kind)
-        self._labels()
+                self._edge_gram(kind)
+                self._global_gram(kind)
+        if self._tries("labels"):
+            self.tell("trying label propagation")
+            self._labels()
 
-    def _sweep(self, pattern: Candidate, pairs: list[tuple[float, int]]) -> None:
-        """Try a transition with all (λ, K)."""
-        rows = normalize_rows(self.x, pattern.normalize)
-        self._record_all(pattern, sweep(self._operator(pattern, rows), rows, pairs, self.rows))
+    def _sweep(self, candidate: Candidate, pairs: list[tuple[float, int]]) -> None:
+        """Try a transition with every (λ, K)."""
+        rows = normalize_rows(self.x, candidate.normalize)
+        self._record_all(candidate, sweep(self._operator(candidate, rows), rows, pairs, self.rows))
 
-    def _gram(self, kind: str) -> None:
-        """II and III, whose Φ is made of products of rows."""
+    def _edge_gram(self, kind: str) -> None:
+        """Try III."""
+        if not self._tries("III"):
+            return
         rows = normalize_rows(self.x, kind)
         plain = self._operator(Candidate(family="plain"), rows)
-        edge_gram = Candidate(family="III", normalize=kind, eps=1.0)
-        for eps in edge_radii(plain, self._operator(edge_gram, rows)):
-            self._sweep(replace(edge_gram, eps=eps), grid.LONG_GRID)
-        patterns = {eps: Candidate(family="II", normalize=kind, eps=eps) for eps in grid.RADII_II}
+        candidate = Candidate(family="III", normalize=kind, eps=1.0)
+        for eps in edge_radii(plain, self._operator(candidate, rows)):
+            self._sweep(replace(candidate, eps=eps), grid.LONG_GRID)
+
+    def _global_gram(self, kind: str) -> None:
+        """Try II, whose radii share one pass over the graph if there are few features."""
+        if not self._tries("II"):
+            return
+        rows = normalize_rows(self.x, kind)
+        candidates = {eps: Candidate(family="II", normalize=kind, eps=eps) for eps in grid.RADII_II}
         steps = max(k for _, k in grid.GRAM_GRID)
-        if moments_pay(len(rows), rows.shape[1], steps, len(patterns)):
+        if moments_pay(len(rows), rows.shape[1], steps, len(candidates)):
+            plain = self._operator(Candidate(family="plain"), rows)
             found = sweep_gram(plain, rows, grid.RADII_II, grid.GRAM_GRID, self.rows)
         else:
             found = {}
-            for eps, pattern in patterns.items():
-                operator = thin_gram(self._operator(pattern, rows), rows, steps, _ROUGH)
+            for eps, candidate in candidates.items():
+                operator = lower_rank_gram(self._operator(candidate, rows), rows, steps, _ROUGH)
                 found[eps] = sweep(operator, rows, grid.GRAM_GRID, self.rows)
-        for eps, pattern in patterns.items():
-            self._record_all(pattern, found[eps])
+        for eps, candidate in candidates.items():
+            self._record_all(candidate, found[eps])
 
     def _labels(self) -> None:
-        """Label propagation, all rounds side by side."""
-        self.tell("trying label propagation")
+        """Try label propagation, with the training labels of each split in columns of their own."""
         classes = int(self.labels.max()) + 1
-        seeds = torch.zeros((len(self.x), len(self.rounds) * classes), dtype=self.x.dtype)
-        for number, one in enumerate(self.rounds):
+        seeds = torch.zeros((len(self.x), len(self.splits) * classes), dtype=self.x.dtype)
+        for number, one in enumerate(self.splits):
             seeds[one.train, number * classes + self.y[one.train]] = 1.0
-        operator = Plain()(
-            self.x, self.edge_index, self.edge_weight
-        )  # undirected, as `LabelPropagation` has it
+        operator = Plain()(self.x, self.edge_index, self.edge_weight)  # undirected, as in `LabelPropagation`
         everyone = torch.arange(len(self.x))
-        for (lam, k), spread in sweep(operator, seeds, grid.LABEL_GRID, everyone).items():
-            scores = _balanced(spread).view(len(self.x), len(self.rounds), classes)
-            nodes = [one.validation for one in self.rounds]
+        for (lam, k), mass in sweep(operator, seeds, grid.LABEL_GRID, everyone).items():
+            scores = balance_classes(mass).view(len(self.x), len(self.splits), classes)
+            nodes = [one.validation for one in self.splits]
             correct = torch.cat(
                 [scores[part, number].argmax(1) == self.y[part] for number, part in enumerate(nodes)]
             )
@@ -177,9 +199,9 @@ class Search:
     def _operator(self, candidate: Candidate, rows: Tensor) -> LinearOperator:
         return candidate.operator(self.x, rows, self.edge_index, self.edge_weight, directed=self.directed)
 
-    def _record_all(self, pattern: Candidate, sums: Sums) -> None:
+    def _record_all(self, candidate: Candidate, sums: Sums) -> None:
         for (lam, k), features in sums.items():
-            self._record(replace(pattern, lam=lam, num_steps=k), features)
+            self._record(replace(candidate, lam=lam, num_steps=k), features)
 
     def _record(self, candidate: Candidate, features: Tensor) -> None:
         outcome = ridge_outcome(features, self.labels, self._few)
@@ -187,12 +209,13 @@ class Search:
             self._keep(Trial(candidate, *outcome, features=features))
 
     def _keep(self, trial: Trial) -> None:
-        """Add a trial; only the best few of a family hold on to their features."""
+        """Add a trial; only the best few of a family keep their features."""
         self.trials.append(replace(trial, features=None, correct=None))
         family = self.best.get(trial.candidate.family, [])
         self.best[trial.candidate.family] = sorted([*family, trial], key=_order)[:_KEPT]
 
     def _best_normalizations(self, kinds: tuple[str, ...]) -> list[str]:
+        """Return the row normalisations that did best without a graph or with plain diffusion."""
         best = dict.fromkeys(kinds, 0.0)
         for trial in self.trials:
             best[trial.candidate.normalize] = max(best[trial.candidate.normalize], trial.accuracy)
@@ -203,12 +226,7 @@ def _order(trial: Trial) -> tuple[float, float, tuple[int, int, float, int]]:
     return -trial.accuracy, trial.error, rank(trial.candidate)
 
 
-def _balanced(spread: Tensor) -> Tensor:
-    """Each class divided by the mass it holds, so that large classes do not swallow small ones."""
-    return spread / spread.sum(0, keepdim=True).clamp(min=1e-12)
-
-
 def _few(nodes: Tensor) -> Tensor:
-    """At most so many of the nodes as the cheap head takes."""
+    """Return at most `_MOST_ROWS` of the nodes, drawn at random."""
     order = torch.randperm(len(nodes), generator=torch.Generator().manual_seed(0))
     return nodes[order[:_MOST_ROWS].sort().values]

@@ -2,13 +2,13 @@
 
     F(λ, K) = 1/(λ+1) Σ_{k=0..K} (λ/(λ+1))^k T^k X
 
-The powers T^k X know neither λ nor K, so one sequence of products serves them all. In GADC (II) even ε is
-shared: with the moments M_i = Xᵀ Â^i X and c = ‖X Xᵀ‖_F,
+The powers T^k X depend on neither λ nor K, so one sequence of products serves them all. In GADC (II) even ε
+is shared: with the moments M_i = Xᵀ Â^i X and c = ‖X Xᵀ‖_F,
 
     T^k X = Σ_{i=0..k} Â^i X B_{k-i},    B_0 = I,  B_{k+1} = -(ε/c) Σ_{i=0..k} M_i B_{k-i},
 
-so the graph is passed once for the powers of Â, and each ε costs products of d × d matrices. Only the rows
-that are asked for (those with labels) are ever summed.
+so one pass over the graph gives the powers of Â, and each ε costs products of d × d matrices. Sums are
+computed at the rows that are needed only, those with labels.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ Sums = dict[tuple[float, int], Tensor]
 
 @torch.no_grad()
 def sweep(operator: LinearOperator, x: Tensor, grid: Grid, rows: Tensor) -> Sums:
-    """F(λ, K) at `rows` for every (λ, K) of the grid, with as many products as the largest K.
+    """Compute F(λ, K) at `rows` for every (λ, K) of the grid, with as many products as the largest K.
 
     Args:
         operator: T.
         x: Features X, shape (n, d).
         grid: Pairs (λ, K).
-        rows: Numbers of the rows that are wanted.
+        rows: Numbers of the rows to compute.
     """
     return _sums(_powers(operator, x, _longest(grid), rows), grid)
 
@@ -44,14 +44,14 @@ def sweep(operator: LinearOperator, x: Tensor, grid: Grid, rows: Tensor) -> Sums
 def sweep_gram(
     plain: LinearOperator, x: Tensor, radii: Sequence[float], grid: Grid, rows: Tensor
 ) -> dict[float, Sums]:
-    """F(λ, K) of GADC (II) at `rows` for every ε of `radii`, with one pass over the graph for all of them.
+    """Compute F(λ, K) of GADC (II) at `rows` for every ε of `radii`, with one pass over the graph for all.
 
     Args:
         plain: Â.
-        x: Features X, shape (n, d); worth it where d is small, see `moments_pay`.
+        x: Features X, shape (n, d); d should be small, see `moments_pay`.
         radii: The values of ε.
         grid: Pairs (λ, K).
-        rows: Numbers of the rows that are wanted.
+        rows: Numbers of the rows to compute.
     """
     kept, moments, power = [x[rows]], [], x
     for _ in range(_longest(grid)):
@@ -69,16 +69,21 @@ def moments_pay(num_nodes: int, num_features: int, num_steps: int, num_radii: in
 
 
 @torch.no_grad()
-def thin_gram(operator: LinearOperator, x: Tensor, num_steps: int, rtol: float) -> LinearOperator:
-    """GADC (II) with so thin a factor that its sum changes by `rtol`, or with a quarter of its rank.
+def lower_rank_gram(operator: LinearOperator, x: Tensor, num_steps: int, rtol: float) -> LinearOperator:
+    """Return T of GADC (II) with a low-rank part of lower rank, for comparing candidates.
 
-    That is for comparing candidates, where the factor is too wide to be used whole many times.
+    Args:
+        operator: T.
+        x: Features X, shape (n, d).
+        num_steps: The largest K of the comparison.
+        rtol: Relative change of the sum that is allowed; if no lower rank meets it, a quarter of the rank
+            is used all the same.
     """
     if operator.left is None:
-        raise ValueError("thin_gram: the operator has no low-rank part.")
+        raise ValueError("lower_rank_gram: operator must have a low-rank part, got none.")
     theta = neumann(float(num_steps), num_steps)
-    thin = lowest_rank(operator, x, theta, rtol)
-    return compress(operator, max(1, min(operator.left.shape) // 4)) if thin is None else thin
+    found = lowest_rank(operator, x, theta, rtol)
+    return compress(operator, max(1, min(operator.left.shape) // 4)) if found is None else found
 
 
 def _longest(grid: Grid) -> int:
@@ -86,7 +91,7 @@ def _longest(grid: Grid) -> int:
 
 
 def _powers(operator: LinearOperator, x: Tensor, count: int, rows: Tensor) -> Iterator[Tensor]:
-    """T^k X at the rows, k = 0..count."""
+    """Yield T^k X at the rows for k = 0..count."""
     yield x[rows]
     for _ in range(count):
         x = operator @ x
@@ -94,9 +99,9 @@ def _powers(operator: LinearOperator, x: Tensor, count: int, rows: Tensor) -> It
 
 
 def _powers_from_moments(kept: list[Tensor], moments: list[Tensor], scale: float) -> Iterator[Tensor]:
-    """The same for T = Â - scale · X Xᵀ, from the powers of Â at the rows."""
+    """Yield the same for T = Â - scale · X Xᵀ, from the powers of Â at the rows."""
     yield kept[0]
-    # Side by side, so that a step is one product of fat matrices: [M_0 .. M_k] and [B_k; ..; B_0].
+    # Stacked, so that a step is one product of large matrices: [M_0 .. M_k] and [B_k; ..; B_0].
     width = kept[0].shape[1]
     powers, beside = torch.cat(kept, 1), torch.cat([*moments, kept[0][:0].T], 1)
     below = torch.eye(width, dtype=powers.dtype, device=powers.device)
@@ -106,7 +111,7 @@ def _powers_from_moments(kept: list[Tensor], moments: list[Tensor], scale: float
 
 
 def _sums(powers: Iterator[Tensor], grid: Grid) -> Sums:
-    """Σ θ_k T^k X, a running sum for each λ."""
+    """Compute Σ θ_k T^k X as a running sum for each λ."""
     wanted = set(grid)
     theta = {lam: neumann(lam, _longest(grid)) for lam, _ in grid}
     running: dict[float, Tensor] = {}

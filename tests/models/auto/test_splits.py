@@ -1,35 +1,34 @@
-"""Splits to validate on: the given one if it is large, else more like it."""
+"""Splits to validate on: the given one if it is large, otherwise more of the same sizes."""
 
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gadc.models.auto import make_rounds
-from gadc.models.auto._rounds import ENOUGH
+from gadc.models.auto._splits import ENOUGH, make_splits
 
 
 def _masks(parts):
-    """0: training, 1: validation, 2: unlabelled."""
+    """Return the masks of training (0) and validation nodes (1); 2 is unlabelled."""
     parts = torch.tensor(parts)
     return parts == 0, parts == 1
 
 
-def test_a_large_validation_part_is_taken_as_it_is():
+def test_make_splits_takes_a_large_validation_part_as_it_is():
     y = torch.arange(3 * ENOUGH) % 2
     train, validation = _masks([i % 3 for i in range(3 * ENOUGH)])
-    (only,) = make_rounds(y, train, validation, seed=0)
+    (only,) = make_splits(y, train, validation, seed=0)
     assert only.train.tolist() == train.nonzero()[:, 0].tolist()
     assert only.validation.tolist() == validation.nonzero()[:, 0].tolist()
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=40), st.booleans())
-def test_rounds_are_splits_of_the_labelled_nodes(nodes, all_train):
+def test_make_splits_divides_the_labelled_nodes(nodes, all_train):
     y = torch.tensor([code for code, _ in nodes])
     train, validation = _masks([0 if all_train else part for _, part in nodes])
-    rounds = make_rounds(y, train, validation, seed=1)
-    pool = set((train | validation).nonzero()[:, 0].tolist())
-    for one in rounds:
-        assert sorted(one.train.tolist() + one.validation.tolist()) == sorted(pool)
+    splits = make_splits(y, train, validation, seed=1)
+    labelled = set((train | validation).nonzero()[:, 0].tolist())
+    for one in splits:
+        assert sorted(one.train.tolist() + one.validation.tolist()) == sorted(labelled)
         assert len(one.validation)
         if validation.any():  # as many training nodes of each class as were given
             assert torch.equal(
@@ -38,17 +37,17 @@ def test_rounds_are_splits_of_the_labelled_nodes(nodes, all_train):
         else:
             assert set(y[one.train].tolist()) == set(y[train].tolist())
     if validation.any():
-        assert rounds[0].validation.tolist() == validation.nonzero()[:, 0].tolist()
-        assert len(rounds) == 20
+        assert splits[0].validation.tolist() == validation.nonzero()[:, 0].tolist()
+        assert len(splits) == 20
 
 
-def test_a_label_of_each_class_leaves_nothing_to_validate_on():
-    assert make_rounds(torch.arange(3), *_masks([0, 0, 0]), seed=0) == []
+def test_make_splits_gives_none_for_one_label_per_class():
+    assert make_splits(torch.arange(3), *_masks([0, 0, 0]), seed=0) == []
 
 
-def test_another_seed_other_splits():
+def test_make_splits_depends_on_the_seed():
     y = torch.zeros(30, dtype=torch.int64)
     masks = _masks([i % 2 for i in range(30)])
-    first, again, other = (make_rounds(y, *masks, seed=seed)[1].train for seed in (0, 0, 1))
+    first, again, other = (make_splits(y, *masks, seed=seed)[1].train for seed in (0, 0, 1))
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
