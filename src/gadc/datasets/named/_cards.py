@@ -41,6 +41,12 @@ class Card:
         citations: Papers to cite.
         licence: Terms of use, if they are stated.
         defects: What is known to be wrong or easy to misread.
+
+    Examples:
+        >>> from gadc.datasets import card
+        >>> facts = card("digits").to_dict()
+        >>> facts["class_sizes"][:3], facts["split"]["train"]
+        ([178, 182, 177], 200)
     """
 
     name: str

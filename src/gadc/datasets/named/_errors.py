@@ -2,7 +2,16 @@
 
 
 class DatasetNotFoundError(FileNotFoundError):
-    """A file of a data set was not found and could not be downloaded."""
+    """The data folder or a file of a data set was not found, and the file could not be downloaded.
+
+    Examples:
+        >>> from gadc.datasets import DatasetNotFoundError, load
+        >>> try:
+        ...     load("cora", root="no/such/folder")
+        ... except DatasetNotFoundError as error:
+        ...     print(error)
+        data sets: root must name a folder that exists, got 'no/such/folder'.
+    """
 
 
 class ChecksumError(ValueError):
@@ -12,6 +21,12 @@ class ChecksumError(ValueError):
         file: The file.
         expected: SHA-256 of the published file.
         got: SHA-256 of the file that was found.
+
+    Examples:
+        >>> from gadc.datasets import ChecksumError
+        >>> error = ChecksumError("cora.npz", expected="9f86d0", got="60303a")
+        >>> error.file, error.expected, error.got
+        ('cora.npz', '9f86d0', '60303a')
     """
 
     def __init__(self, file: str, expected: str, got: str) -> None:

@@ -8,7 +8,7 @@
     EdgeRewiring      replaces edges by others
     LabelNoise        gives training nodes another class
 
-Each is a frozen transform `Data -> Data` with a seed of its own and leaves its input unchanged. Rates are
+Each is a frozen transform `Data -> Data` with its own seed and leaves its input unchanged. Rates are
 shares of the undirected edges or of the training nodes, and counts are exact: rate times total, rounded to
 the nearest whole number. `NOISES` has all kinds by name, and `make_noise` builds one.
 """

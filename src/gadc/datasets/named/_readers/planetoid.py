@@ -27,9 +27,9 @@ def read(allx: bytes, tx: bytes, ally: bytes, ty: bytes, y: bytes, graph: bytes,
     place = sparse.csr_array((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(num_nodes, len(rows)))
     x = (place @ sparse.vstack([loads(allx), loads(tx)])).astype(np.float32)
 
-    neighbours = loads(graph)
-    targets = np.concatenate([np.asarray(v, dtype=np.int64) for v in neighbours.values()])
-    sources = np.repeat(np.array(list(neighbours), dtype=np.int64), [len(v) for v in neighbours.values()])
+    neighbors = loads(graph)
+    targets = np.concatenate([np.asarray(v, dtype=np.int64) for v in neighbors.values()])
+    sources = np.repeat(np.array(list(neighbors), dtype=np.int64), [len(v) for v in neighbors.values()])
     order = np.arange(num_known)
     num_train = len(loads(y))
     public = roles_from_indices(num_nodes, order[:num_train], order[num_train:][:500], test)
