@@ -1,4 +1,4 @@
-"""A user's tables, and a way to run commands on them."""
+"""Tables of a user, and fixtures that run commands on them."""
 
 import json
 
@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from gadc.cli import main
+from tests.helpers.tiny import tiny_table
 
 
 @pytest.fixture
 def run(capsys):
-    """Run a command; gives exit code, output and errors."""
+    """Run a command and return its exit code, output and errors."""
 
     def run(*args):
         with pytest.raises(SystemExit) as stop:
@@ -22,7 +23,7 @@ def run(capsys):
 
 @pytest.fixture
 def run_json(run):
-    """Run a command that must succeed; gives what it printed as JSON."""
+    """Run a command that must succeed and return the JSON it prints."""
 
     def run_json(*args):
         code, out, err = run(*args, "--json")
@@ -34,7 +35,7 @@ def run_json(run):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Two tables: 80 people of two trades, who mostly know their own; half of the trades are known."""
+    """Write two tables: 80 people of two trades who mostly know their own; half of the trades are known."""
     rng = np.random.default_rng(0)
     trade = np.arange(80) % 2
     skill = rng.normal(0, 0.6, (80, 3)) + np.where(trade, 1.0, -1.0)[:, None]
@@ -54,5 +55,22 @@ def folder(tmp_path):
 
 @pytest.fixture
 def mine(folder):
-    """The options that name these tables."""
+    """Return the options that name these tables."""
     return ("--edges", folder / "friends.csv", "--nodes", folder / "people.csv", "--label", "trade")
+
+
+@pytest.fixture
+def tables(monkeypatch, tmp_path):
+    """Replace the tables of the paper by a tiny one; a test may add more by name."""
+    known = {"tiny": tiny_table(runs=1)}
+
+    def load(name):
+        if name not in known:
+            raise ValueError(f"load_table: name must be one of {', '.join(known)}, got {name!r}.")
+        return known[name]
+
+    for module in ("gadc.cli._reproduce", "gadc.cli._report"):
+        monkeypatch.setattr(f"{module}.load_table", load)
+        monkeypatch.setattr(f"{module}.table_names", lambda: sorted(known))
+    monkeypatch.chdir(tmp_path)
+    return known

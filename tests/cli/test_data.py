@@ -11,7 +11,7 @@ FILE = "planetoid/cora/raw/ind.cora.test.index"
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path, monkeypatch):
-    """No network, and no cache but a new one."""
+    """Cut off the network and use an empty cache."""
 
     def offline(path, folder, *, progress=False):
         raise OSError("no network")
@@ -27,13 +27,7 @@ def empty(tmp_path, monkeypatch):
     return tmp_path / "empty"
 
 
-def test_version(run):
-    code, out, _ = run("--version")
-    assert code == 0
-    assert out.startswith("gadc")
-
-
-def test_list(run, empty):
+def test_list_names_every_data_set(run, empty):
     code, out, _ = run("data", "list", "--json")
     rows = {row["name"]: row for row in json.loads(out)}
     assert code == 0
@@ -73,7 +67,7 @@ def test_errors_are_one_line_without_a_traceback(run, empty, args, code, message
     assert "Traceback" not in out + err
 
 
-def test_get_says_what_it_could_not_get(run, empty):
+def test_get_lists_the_files_it_could_not_download(run, empty):
     code, out, err = run("data", "get", "texas", "--data-dir", empty)
     assert code == 1
     assert "webkb/texas/raw/out1_graph_edges.txt: missing: no network" in out
@@ -83,7 +77,7 @@ def test_get_says_what_it_could_not_get(run, empty):
     assert len(json.loads(out)["missing"]) == 12
 
 
-def test_get_of_what_needs_no_files(run, empty):
+def test_get_of_a_data_set_without_files_is_complete(run, empty):
     assert run("data", "get", "digits") == (0, "digits: complete.\n", "")
 
 
@@ -113,7 +107,7 @@ def test_verify_finds_a_tampered_file(run, empty):
 
 
 @pytest.mark.data
-def test_real_data(run):
+def test_info_get_and_verify_work_on_real_files(run):
     code, out, _ = run("data", "info", "cora-prognn", "--attack", "metattack", "--rate", "0.25", "--json")
     assert code == 0
     assert json.loads(out)["attack"] == {"name": "metattack", "rate": 0.25, "added": 1264, "removed": 3}
@@ -126,14 +120,14 @@ def test_real_data(run):
 
 @pytest.fixture
 def tables(tmp_path):
-    """Two small tables of a user: a repeated edge, a self-loop, an isolated node, a missing label."""
+    """Write two small tables: a repeated edge, a self-loop, an isolated node, a missing label."""
     edges, nodes = tmp_path / "edges.csv", tmp_path / "nodes.csv"
     edges.write_text("source,target\na,b\nb,c\nc,a\na,b\nd,d\n")
     nodes.write_text("id,age,kind\na,1,x\nb,2,y\nc,3,\nd,4.5,x\n")
     return edges, nodes
 
 
-def test_info_describes_a_graph_of_ones_own(run, tables):
+def test_info_describes_a_graph_of_the_user(run, tables):
     edges, nodes = tables
     code, out, _ = run("data", "info", "--edges", edges, "--nodes", nodes, "--label", "kind", "--json")
     card = json.loads(out)
@@ -144,7 +138,7 @@ def test_info_describes_a_graph_of_ones_own(run, tables):
     assert (card["report"]["duplicates"], card["report"]["self_loops"]) == (1, 1)
     code, out, _ = run("data", "info", "--edges", edges, "--nodes", nodes)
     assert code == 0
-    assert "1 duplicates merged" in out
+    assert "merged: 1 duplicates" in out
 
 
 def test_info_reads_a_single_file(run, tables, tmp_path):
@@ -159,17 +153,17 @@ def test_info_reads_a_single_file(run, tables, tmp_path):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ((), "give the name of a data set, or a graph of your own"),
+        ((), "either the name of a data set or a graph of your own"),
         (
             ("cora", "--edges", "e.csv", "--nodes", "n.csv"),
-            "give the name of a data set, or a graph of your own",
+            "either the name of a data set or a graph of your own",
         ),
-        (("--edges", "e.csv"), "--edges and --nodes go together"),
-        (("--graph", "g.npz", "--nodes", "n.csv"), "--graph is one file for all"),
+        (("--edges", "e.csv"), "Use --edges and --nodes together"),
+        (("--graph", "g.npz", "--nodes", "n.csv"), "either --graph or --edges and --nodes"),
         (("--edges", "no.csv", "--nodes", "no.csv"), "no.csv: no such file"),
     ],
 )
-def test_info_refuses_half_a_request(run, args, message):
+def test_info_refuses_an_incomplete_request(run, args, message):
     code, _, err = run("data", "info", *args)
     assert code == 2
     assert message in err

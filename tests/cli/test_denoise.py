@@ -17,11 +17,11 @@ def data(folder):
 
 
 @pytest.mark.parametrize("suffix", READERS)
-def test_features_come_back_under_the_users_names(run, folder, mine, data, suffix):
+def test_denoise_keeps_the_names_of_the_columns(run, folder, mine, data, suffix):
     out = folder / f"features{suffix}"
-    code, _, err = run("denoise", *mine, "--lam", "4", "--steps", "3", "-o", out)
+    code, _, err = run("denoise", *mine, "--lam", "4", "--num-steps", "3", "-o", out)
     assert code == 0
-    assert "label" not in err  # it was named, so there is nothing to say about it
+    assert "label" not in err  # it was named, so there is no note about it
     frame = READERS[suffix](out)
     assert frame.columns == ["person", "arm", "eye", "ear"]
     assert frame["person"].to_list() == data.node_ids
@@ -29,9 +29,9 @@ def test_features_come_back_under_the_users_names(run, folder, mine, data, suffi
     np.testing.assert_allclose(frame.drop("person").to_numpy(), expected.numpy(), rtol=1e-5, atol=1e-6)
 
 
-def test_options_reach_the_diffusion(run_json, folder, mine, data):
+def test_denoise_passes_its_options_to_the_diffusion(run_json, folder, mine, data):
     out = folder / "f.parquet"
-    options = ("--variant", "III", "--eps", "0.5", "--lam", "2", "--steps", "5", "--normalize", "l2")
+    options = ("--variant", "III", "--eps", "0.5", "--lam", "2", "--num-steps", "5", "--normalize", "l2")
     found = run_json("denoise", *mine, *options, "--rtol", "1e-4", "-o", out)
     assert found["settings"]["num_steps"] == 5
     rows = torch.nn.functional.normalize(data.x, dim=1)
@@ -41,7 +41,7 @@ def test_options_reach_the_diffusion(run_json, folder, mine, data):
     )
 
 
-def test_exact_comes_with_a_certificate(run_json, run, folder, mine):
+def test_exact_prints_a_certificate(run_json, run, folder, mine):
     out = folder / "f.parquet"
     found = run_json("denoise", *mine, "--exact", "--lam", "2", "-o", out)
     assert found["certificate"]["converged"]
@@ -51,18 +51,18 @@ def test_exact_comes_with_a_certificate(run_json, run, folder, mine):
     assert "has no variants" in err
 
 
-def test_named_data_with_noise(run_json, tmp_path):
+def test_noise_on_a_named_data_set_depends_on_the_seed(run_json, tmp_path):
     noisy = ("--data", "digits", "--noise", "gaussian-noise", "--level", "0.4")
     files = [tmp_path / f"{i}.parquet" for i in range(3)]
     for file, seed in zip(files, (1, 1, 2), strict=True):
-        run_json("denoise", *noisy, "--seed", seed, "--steps", "1", "-o", file)
+        run_json("denoise", *noisy, "--seed", seed, "--num-steps", "1", "-o", file)
     one, again, other = map(pl.read_parquet, files)
     assert one.equals(again)
     assert not one.equals(other)
     assert one.columns[:2] == ["id", "x0"]
 
 
-def test_a_divergent_series_is_a_warning_of_one_line(run, folder, mine):
+def test_a_divergent_series_prints_one_warning_line(run, folder, mine):
     code, _, err = run("denoise", *mine, "--variant", "IV", "-o", folder / "f.csv")
     assert code == 0
     assert [line for line in err.splitlines() if line.startswith("warning: The diffusion series diverges")]
@@ -74,15 +74,15 @@ def test_a_divergent_series_is_a_warning_of_one_line(run, folder, mine):
         (("-o", "f.xlsx"), "must end in one of .parquet, .csv, .feather"),
         (("-o", "missing/f.csv"), "existing folder"),
         (("-o", "f.csv", "--variant", "V"), "variant must be one of plain, I, II, III, IV"),
-        (("-o", "f.csv", "--data", "digits"), "give --data NAME, or a graph of your own"),
-        (("-o", "f.csv", "--noise", "edge-removal"), "--noise and --level go together"),
+        (("-o", "f.csv", "--data", "digits"), "either --data NAME or a graph of your own"),
+        (("-o", "f.csv", "--noise", "edge-removal"), "Use --noise and --level together"),
         (("-o", "f.csv", "--noise", "static", "--level", "1"), "must be one of 'gaussian-noise'"),
-        (("-o", "f.csv", "--attack", "metattack"), "belong to a named data set"),
-        (("-o", "f.csv", "--split", "random"), "belong to a named data set"),
+        (("-o", "f.csv", "--attack", "metattack"), "require a named data set"),
+        (("-o", "f.csv", "--split", "random"), "require a named data set"),
         (("-o", "f.csv", "--features", "arm,leg"), "column 'leg': no such column"),
     ],
 )
-def test_errors_are_one_line_and_write_nothing(run, folder, mine, monkeypatch, change, message):
+def test_an_invalid_request_writes_nothing(run, folder, mine, monkeypatch, change, message):
     monkeypatch.chdir(folder)
     before = sorted(folder.iterdir())
     code, out, err = run("denoise", *mine, *change)
@@ -92,7 +92,7 @@ def test_errors_are_one_line_and_write_nothing(run, folder, mine, monkeypatch, c
     assert sorted(folder.iterdir()) == before
 
 
-def test_a_graph_without_features(run, folder):
+def test_a_graph_without_features_is_refused(run, folder):
     (folder / "bare.csv").write_text("person\n" + "\n".join(f"p{i:02}" for i in range(80)))
     code, _, err = run(
         "denoise", "--edges", folder / "friends.csv", "--nodes", folder / "bare.csv", "-o", folder / "f.csv"
@@ -101,7 +101,7 @@ def test_a_graph_without_features(run, folder):
     assert "no features" in err
 
 
-def test_an_interrupted_write_leaves_what_was_there(run, folder, mine, monkeypatch):
+def test_an_interrupted_write_keeps_the_old_file(run, folder, mine, monkeypatch):
     out = folder / "f.parquet"
     out.write_text("of yesterday")
     before = sorted(folder.iterdir())

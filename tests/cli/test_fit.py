@@ -10,7 +10,7 @@ from gadc.estimators import GADCClassifier
 
 def test_fit_reports_controls_and_saves_the_model(run_json, folder, mine):
     out = folder / "model.safetensors"
-    found = run_json("fit", *mine, "--variant", "II", "--lam", "4", "--steps", "4", "-o", out)
+    found = run_json("fit", *mine, "--variant", "II", "--lam", "4", "--num-steps", "4", "-o", out)
     assert found["labels"] == 40
     assert found["classes"] == ["baker", "smith"]
     assert [row["model"] for row in found["figures"]] == [
@@ -23,9 +23,9 @@ def test_fit_reports_controls_and_saves_the_model(run_json, folder, mine):
     assert list(model.feature_names_in_) == ["arm", "eye", "ear"]
 
 
-def test_settings_and_seed_reach_the_model(run_json, folder, mine):
+def test_fit_passes_settings_and_seed_to_the_model(run_json, folder, mine):
     out = folder / "model.safetensors"
-    options = ("--variant", "plain", "--lam", "3", "--steps", "2", "--head", "mlp", "--seed", "5")
+    options = ("--variant", "plain", "--lam", "3", "--num-steps", "2", "--head", "mlp", "--seed", "5")
     found = run_json("fit", *mine, *options, "-o", out)
     assert [row["model"] for row in found["figures"]] == ["GADC plain", "MLP without the graph"]
     params = GADCClassifier.load(out).get_params()
@@ -33,11 +33,11 @@ def test_settings_and_seed_reach_the_model(run_json, folder, mine):
     assert wanted.items() <= params.items()
 
 
-def test_auto_explains_itself(run, folder, mine):
+def test_auto_explains_its_choice(run, folder, mine):
     out = folder / "model.safetensors"
     code, printed, err = run("fit", *mine, "--lam", "4", "-o", out, "--json")
     assert code == 0
-    assert "reads no --lam" in err
+    assert "ignores --lam" in err
     found = json.loads(printed)
     assert [row["model"] for row in found["figures"]] == ["GADC auto", "MLP without the graph"]
     assert found["explanation"].startswith("Picked ")
@@ -45,7 +45,7 @@ def test_auto_explains_itself(run, folder, mine):
     assert GADCClassifier.load(out).explain_ == found["explanation"]
 
 
-def test_people_read_a_table(run, folder, mine):
+def test_fit_prints_a_table_and_a_verdict(run, folder, mine):
     code, out, err = run("fit", *mine, "--variant", "II", "-o", folder / "m")
     assert code == 0
     assert "40 labels, 2 classes" in out
@@ -53,15 +53,15 @@ def test_people_read_a_table(run, folder, mine):
     assert "held-out labels" in err
 
 
-def test_test_labels_of_a_named_set_are_not_seen(run_json, tmp_path):
+def test_test_labels_of_a_named_data_set_are_not_used(run_json, tmp_path):
     from gadc.datasets import digits
 
     data = digits()
-    found = run_json("fit", "--data", "digits", "--variant", "II", "--steps", "2", "-o", tmp_path / "m")
+    found = run_json("fit", "--data", "digits", "--variant", "II", "--num-steps", "2", "-o", tmp_path / "m")
     assert found["labels"] == int((data.train_mask | data.val_mask).sum()) < data.num_nodes
 
 
-def test_features_of_unlike_scales(run, run_json, folder, mine):
+def test_features_of_different_scales_are_noted(run, run_json, folder, mine):
     text = (folder / "people.csv").read_text().splitlines()
     rng = np.random.default_rng(0)
     wages = [f"{line},{rng.normal(3e4, 5e3):.0f}" for line in text[1:]]
@@ -74,21 +74,19 @@ def test_features_of_unlike_scales(run, run_json, folder, mine):
     assert code == 0
     assert "differ in scale" not in err
     assert run_json("evaluate", model, *mine, "--standardize")["accuracy"] > 0.9
-    code, _, err = run(
-        "predict", model, *mine, "-o", folder / "p.csv"
-    )  # without it: another model's features
+    code, _, err = run("predict", model, *mine, "-o", folder / "p.csv")  # without --standardize
     assert code == 2
     assert "'arm (standardised)'" in err
 
 
-def test_few_labels_leave_nothing_to_validate(run_json, run, folder):
+def test_a_few_labels_are_all_trained_on(run_json, run, folder):
     text = (folder / "people.csv").read_text().splitlines()
     few = [text[0], *text[1:3], *(line.rpartition(",")[0] + "," for line in text[3:])]
     (folder / "people.csv").write_text("\n".join(few))
     tables = ("--edges", folder / "friends.csv", "--nodes", folder / "people.csv", "--label", "trade")
     found = run_json("fit", *tables, "-o", folder / "m")
     assert found["labels"] == 2
-    assert all(row["log_loss"] is None for row in found["figures"])  # no number is null in JSON
+    assert all(row["log_loss"] is None for row in found["figures"])  # NaN is null in JSON
     assert "Too few labels" in found["explanation"]
     assert "too few labels" in run("fit", *tables, "--variant", "II", "-o", folder / "m")[2]
 
@@ -103,7 +101,7 @@ def test_few_labels_leave_nothing_to_validate(run_json, run, folder):
         ("id,a,kind\np00,1,x\np01,2,y\n", ("--label", "kind", "--head", "tail"), "head must be one of"),
     ],
 )
-def test_errors(run, tmp_path, nodes, options, message):
+def test_an_invalid_request_is_refused(run, tmp_path, nodes, options, message):
     (tmp_path / "n.csv").write_text(nodes)
     (tmp_path / "e.csv").write_text("a,b\np00,p01\n")
     tables = ("--edges", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv")

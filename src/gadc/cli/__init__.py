@@ -1,54 +1,29 @@
-"""The `gadc` command. Each group of commands is one file of this package with an `app` of its own."""
+"""The `gadc` command: one module per command, options in `_options`, HTML reports in `_pages`."""
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
 
-import typer
+from gadc.datasets import ChecksumError
 
-from gadc._version import __version__
-from gadc.cli import _data as data
-from gadc.cli._attack import attack
-from gadc.cli._audit import audit
-from gadc.cli._demo import demo
-from gadc.cli._denoise import denoise
-from gadc.cli._edges import edges
-from gadc.cli._evaluate import evaluate
-from gadc.cli._fit import fit
-from gadc.cli._inspect import inspect
-from gadc.cli._predict import predict
-from gadc.cli._reproduce import report, reproduce
-
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="Graph Adversarial Diffusion Convolution.")
-app.add_typer(data.app, name="data")
-for command in (demo, inspect, denoise, fit, predict, evaluate, edges, attack, audit, reproduce, report):
-    app.command()(command)
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"gadc {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    pass
+_PACKAGES = ("typer", "rich")  # of the extra "cli"
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """Run a command. Exit code 0: done; 1: it could not be done; 2: the request makes no sense.
+    """Run a command of the command line and exit.
 
-    What a user can cause ends in one line, without a traceback.
+    The exit code is 0 if the command succeeded, 1 if it failed and 2 if the request was invalid. An error
+    that a user can cause is one line without a traceback.
+
+    Args:
+        args: Words of the command. Default: the words of the command line.
     """
     try:
+        from gadc.cli._group import app  # here, so that a missing package is an error of one line
+
         app(args=None if args is None else list(args))
     except (OSError, ImportError, ValueError) as error:
-        from gadc.datasets import ChecksumError
-
-        typer.echo(f"error: {error}", err=True)
+        message, package = str(error), str(getattr(error, "name", "")).partition(".")[0]
+        if isinstance(error, ModuleNotFoundError) and package in _PACKAGES:
+            message = f'the gadc command needs {package}: pip install "gadc[cli]"'
+        print(f"error: {message}", file=sys.stderr)
         sys.exit(2 if isinstance(error, ValueError) and not isinstance(error, ChecksumError) else 1)

@@ -1,99 +1,93 @@
-"""`gadc data`: list, describe, get and verify the named data sets."""
+"""`gadc data`: list, describe, download and verify named data sets."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from gadc.cli import _own_graph as own
-from gadc.cli._bundles import spread
-from gadc.cli._output import AsJson, print_facts, print_json, text
+from gadc.cli._options.bundle import expand_bundles
+from gadc.cli._options.graph import DataDir
+from gadc.cli._options.output import AsJson
+from gadc.cli._options.own_graph import OwnGraphOptions
+from gadc.cli._output import print_facts, print_json, print_rows, say
+from gadc.datasets import ChecksumError, DatasetNotFoundError, card, graph_statistics
+from gadc.datasets.named._checksums import check, known
+from gadc.datasets.named._loading import read_raw_graph
+from gadc.datasets.named._registry import REGISTRY, record
+from gadc.datasets.named._sources import Sources
 
-if TYPE_CHECKING:
-    from gadc.datasets import Card
-    from gadc.datasets.named._sources import Sources
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, help="List, describe, download and verify named data sets."
+)
 
-app = typer.Typer(no_args_is_help=True, help="Named data sets: list, describe, get, verify.")
-
-Name = Annotated[str, typer.Argument(help="Name of a data set, as `gadc data list` gives it.")]
-DataDir = Annotated[
-    Path | None, typer.Option("--data-dir", help="Folder with raw files; the default is GADC_DATA.")
-]
+Name = Annotated[str, typer.Argument(help="Name of a data set; see `gadc data list`.")]
 
 
 @app.command("list")
 def list_(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """List the names, and which of them are here."""
-    from gadc.datasets.named._registry import REGISTRY
-    from gadc.datasets.named._sources import Sources
+    """List the named data sets and whether their files are here.
 
+    Example: gadc data list
+    """
     sources = Sources(root=data_dir)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": name,
             "nodes": entry.nodes,
             "features": entry.features,
             "classes": entry.classes,
             "edges": entry.edges,
+            "here": name == "digits" or (bool(entry.files) and all(map(sources.find, entry.files))),
             "splits": list(entry.splits),
             "attacks": list(entry.attacks),
-            "here": name == "digits" or (bool(entry.files) and all(map(sources.find, entry.files))),
         }
         for name, entry in REGISTRY.items()
     ]
     if as_json:
         return print_json(rows)
-    table = Table(box=None)
-    columns = ("name", "nodes", "features", "classes", "edges", "here", "splits")
-    for column in columns:
-        numeric = column in ("nodes", "features", "classes", "edges")
-        table.add_column(column, justify="right" if numeric else "left", no_wrap=column != "splits")
-    for row in rows:
-        table.add_row(*(text(row[column]) for column in columns))
-    Console().print(table)
+    shown = [{**row, "splits": ", ".join(row["splits"])} for row in rows]
+    for row in shown:
+        del row["attacks"]
+    print_rows("Named data sets", shown, wrap="splits")
 
 
 @app.command()
-@spread
+@expand_bundles
 def info(
-    mine: own.OwnGraph,
+    graph: OwnGraphOptions,
     name: Annotated[
-        str | None, typer.Argument(help="Name of a data set, or none with a graph of your own.")
+        str | None, typer.Argument(help="Name of a data set; leave it out for a graph of your own.")
     ] = None,
-    split: Annotated[str | None, typer.Option(help="Name of a split; the default is the usual one.")] = None,
+    split: Annotated[str | None, typer.Option(help="Name of a split. Default: the usual split.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed or number of the split.")] = None,
-    attack: Annotated[str | None, typer.Option(help="Name of a published attack.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Rate of the attack.")] = None,
+    attack: Annotated[str | None, typer.Option(help="Published attack, such as metattack.")] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="Rate of the published attack, as a share of the edges.")
+    ] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Describe a data set, or a graph of your own: the data card.
+    """Describe a data set or a graph of your own.
 
     Examples: gadc data info cora    |    gadc data info --edges edges.csv --nodes nodes.csv --label kind
     """
-    from gadc.datasets import card
-
-    if (name is not None) == mine.is_given:
+    if (name is not None) == graph.is_given:
         raise ValueError(
-            "data info: give the name of a data set, or a graph of your own with --edges and --nodes."
+            "data info: use either the name of a data set or a graph of your own (--edges and --nodes)."
         )
     if name is None:
-        return _describe_own(mine, as_json)
-    found = card(name, root=data_dir, split=split, seed=seed, attack=attack, rate=rate)
+        return _describe_own(graph, as_json)
+    facts = card(name, root=data_dir, split=split, seed=seed, attack=attack, rate=rate).to_dict()
     if as_json:
-        return print_json(found.to_dict())
-    _print_card(found)
+        return print_json(facts)
+    print_facts(name, {key: value for key, value in facts.items() if key not in ("name", "files")})
 
 
 @app.command()
 def get(name: Name, data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Download the files of a data set, its splits and attacked graphs into the user cache."""
-    from gadc.datasets.named._loading import read_raw_graph
-    from gadc.datasets.named._registry import record
-    from gadc.datasets.named._sources import Sources
+    """Download the files of a data set, its splits and attacked graphs into the user cache.
 
+    Example: gadc data get cora
+    """
     sources = Sources(root=data_dir, progress=not as_json)
     if name == "ogbn-products":
         read_raw_graph(name, sources)  # the ogb package has its own download
@@ -106,32 +100,18 @@ def get(name: Name, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"name": name, "files": states, "missing": missing})
     elif missing:
-        count = f"{len(missing)} of {len(states)} files are missing"
-        typer.echo(f"{count}; put them under {sources.places[0]}.", err=True)
+        say(f"{len(missing)} of {len(states)} files are missing; put them under {sources.places[0]}.")
     else:
         typer.echo(f"{name}: complete.")
     raise typer.Exit(1 if missing else 0)
 
 
-def _fetch(sources: "Sources", path: str, name: str) -> str:
-    """Get one file unless it is here; what became of it."""
-    from gadc.datasets import DatasetNotFoundError
-
-    if sources.peek(path) is not None:
-        return "here"
-    try:
-        return f"got {sources.fetch(path, owner=name).stat().st_size:,} bytes"
-    except DatasetNotFoundError as error:
-        return f"missing: {error.__cause__}"
-
-
 @app.command()
 def verify(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Compare every known file that is here with its SHA-256."""
-    from gadc.datasets import ChecksumError
-    from gadc.datasets.named._checksums import check, known
-    from gadc.datasets.named._sources import Sources
+    """Compare the SHA-256 of every known file that is here with the published one.
 
+    Example: gadc data verify
+    """
     files = [(place / path, path) for place in Sources(root=data_dir).places for path in known()]
     here = [(file, path) for file, path in files if file.is_file()]
     wrong = []
@@ -144,25 +124,27 @@ def verify(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         print_json({"checked": len(here), "wrong": wrong})
     else:
         for row in wrong:
-            typer.echo(f"{row['file']}: expected {row['expected']}, got {row['got']}", err=True)
+            say(f"{row['file']}: expected {row['expected']}, got {row['got']}")
         typer.echo(f"{len(here)} known files found, {len(wrong)} differ from the published ones.")
     raise typer.Exit(1 if wrong else 0)
 
 
-def _describe_own(graph: own.OwnGraph, as_json: bool) -> None:
-    """The facts of a user's graph, and what was found while reading it."""
-    from gadc.datasets import graph_statistics
+def _fetch(sources: Sources, path: str, name: str) -> str:
+    """Download one file unless it is here, and return its state."""
+    if sources.peek(path) is not None:
+        return "here"
+    try:
+        return f"got {sources.fetch(path, owner=name).stat().st_size:,} bytes"
+    except DatasetNotFoundError as error:
+        return f"missing: {error.__cause__}"
 
-    data = graph.read()
+
+def _describe_own(graph: OwnGraphOptions, as_json: bool) -> None:
+    """Print the statistics of a user's graph and what was found in the tables."""
+    data = graph.read_own()
     facts, report = graph_statistics(data), getattr(data, "table_report", None)
     if as_json:
         return print_json({**facts, "report": None if report is None else report.to_dict()})
     print_facts(str(graph.graph or graph.nodes), facts)
     if report is not None:
-        typer.echo()
         typer.echo(report.summary())
-
-
-def _print_card(card: "Card") -> None:
-    hidden = ("name", "files")
-    print_facts(card.name, {key: value for key, value in card.to_dict().items() if key not in hidden})

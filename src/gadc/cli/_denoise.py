@@ -1,26 +1,30 @@
-"""`gadc denoise`: the features S X, under the user's own names."""
+"""`gadc denoise`: the diffused features S X under the names of the user's columns."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import polars as pl
 import typer
+from torch import Tensor
+from torch_geometric.data import Data
 
-from gadc.cli._bundles import spread
-from gadc.cli._diffusion_options import DiffusionOptions
-from gadc.cli._graph_input import GraphInput, feature_names, id_column, tell_notes
-from gadc.cli._output import AsJson, TableOut, check_table_path, print_facts, print_json, working, write_table
+from gadc.cli._graph_data import feature_names, id_column, tell_notes
+from gadc.cli._options.bundle import expand_bundles
+from gadc.cli._options.diffusion import DiffusionOptions
+from gadc.cli._options.graph import GraphOptions
+from gadc.cli._options.output import AsJson, TableOut, check_table_path
+from gadc.cli._output import print_facts, print_json, write_table
+from gadc.cli._progress import working
+from gadc.diffusion import diffuse, minimize_agsd, normalize_rows
 
-if TYPE_CHECKING:
-    from torch import Tensor
-    from torch_geometric.data import Data
 
-
-@spread
+@expand_bundles
 def denoise(
-    graph: GraphInput,
+    graph: GraphOptions,
     diffusion: DiffusionOptions,
     out: TableOut,
     exact: Annotated[
-        bool, typer.Option("--exact", help="The certified minimiser of AGSD instead of the closed form.")
+        bool,
+        typer.Option("--exact", help="Compute the certified minimiser of AGSD instead of the closed form."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -40,24 +44,19 @@ def denoise(
     print_facts(f"{graph.title}, denoised", facts)
 
 
-def _diffuse(data: "Data", options: DiffusionOptions) -> tuple["Tensor", dict[str, Any]]:
-    from gadc.diffusion import diffuse, normalize_rows
-
+def _diffuse(data: Data, options: DiffusionOptions) -> tuple[Tensor, dict[str, Any]]:
+    """Return S X and the settings of S."""
     settings = options.settings()
     with working("Diffusing"):
         x = normalize_rows(data.x, settings.pop("normalize"))
         features = diffuse(x, data.edge_index, data.get("edge_weight"), **settings)
     if not features.isfinite().all():
-        raise ValueError(
-            "denoise: the series grew beyond all numbers; take a smaller --lam, --steps or --eps."
-        )
+        raise ValueError("denoise: the series overflows; use a smaller --lam, --num-steps or --eps.")
     return features, {"settings": options.settings()}
 
 
-def _minimize(data: "Data", options: DiffusionOptions) -> tuple["Tensor", dict[str, Any]]:
-    """The exact minimiser, with how far from the truth it can be."""
-    from gadc.diffusion import minimize_agsd, normalize_rows
-
+def _minimize(data: Data, options: DiffusionOptions) -> tuple[Tensor, dict[str, Any]]:
+    """Return the minimiser of AGSD, and a bound on its error."""
     if options.variant != "II":
         raise ValueError(f"--exact minimises AGSD itself, which has no variants, got {options.variant!r}.")
     with working("Minimising"):
@@ -74,9 +73,7 @@ def _minimize(data: "Data", options: DiffusionOptions) -> tuple["Tensor", dict[s
     return solution.F, {"settings": settings, "certificate": certificate}
 
 
-def _frame(data: "Data", features: "Tensor") -> Any:
-    import polars as pl
-
+def _frame(data: Data, features: Tensor) -> pl.DataFrame:
     names = feature_names(data)
     ids = id_column(data, taken=tuple(names))
     return ids.to_frame().hstack(pl.from_numpy(features.numpy(), schema=list(names)))

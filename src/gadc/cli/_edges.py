@@ -1,45 +1,37 @@
 """`gadc edges`: the edges of a graph as a table, the least trusted first."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import polars as pl
 import typer
+from torch import Tensor
+from torch_geometric.data import Data
 
-from gadc.cli._bundles import spread
-from gadc.cli._graph_input import GraphInput, id_column, labels_to_fit, tell_notes
-from gadc.cli._output import (
-    AsJson,
-    check_table_path,
-    print_facts,
-    print_json,
-    print_rows,
-    say,
-    working,
-    write_table,
-)
-from gadc.cli._predict import load_model
-
-if TYPE_CHECKING:
-    import polars as pl
-    from torch import Tensor
-    from torch_geometric.data import Data
-
-    from gadc.estimators import GADCClassifier
+from gadc.cli._graph_data import id_column, labels_to_fit, tell_notes
+from gadc.cli._models import load_model
+from gadc.cli._options.bundle import expand_bundles
+from gadc.cli._options.graph import GraphOptions
+from gadc.cli._options.output import AsJson, check_table_path
+from gadc.cli._output import print_facts, print_json, print_rows, say, write_table
+from gadc.cli._progress import working
+from gadc.datasets import from_tables
+from gadc.estimators import GADCClassifier
+from gadc.robustness import suspicious_edges
+from gadc.robustness.edges import SCORES, detection_quality, undirected_pairs
 
 _NUM_SHOWN = 10
 
 
-@spread
+@expand_bundles
 def edges(
-    graph: GraphInput,
+    graph: GraphOptions,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Table to write (.parquet, .csv or .feather).")
     ] = None,
     score: Annotated[
         str,
-        typer.Option(
-            "--score", help="How edges are ranked: combined, denoised, neighbors, centered, cosine or common."
-        ),
+        typer.Option("--score", help=f"Score by which edges are ranked: {', '.join(SCORES)}."),
     ] = "combined",
     model: Annotated[
         Path | None,
@@ -67,8 +59,6 @@ def edges(
 
     Example: gadc edges --edges edges.csv --nodes nodes.csv -o suspicious.parquet
     """
-    from gadc.robustness import suspicious_edges
-
     if out is not None:
         check_table_path(out)
     with working("Reading the graph"):
@@ -92,22 +82,15 @@ def edges(
     print_rows("The least trusted edges", shown.to_dicts())
 
 
-def _read_truth(path: Path, data: "Data", graph: GraphInput) -> "Tensor":
+def _read_truth(path: Path, data: Data, graph: GraphOptions) -> Tensor:
     """Read the pairs known to be false, shape (2, k)."""
-    import polars as pl
-
-    from gadc.datasets import from_tables
-    from gadc.robustness.edges import undirected_pairs
-
     nodes = pl.DataFrame({"id": id_column(data)})
     listed = from_tables(path, nodes, source=graph.source, target=graph.target, node_id="id")
     return undirected_pairs(listed.edge_index, int(data.num_nodes))
 
 
-def _quality(table: "pl.DataFrame", known: "Tensor | None") -> dict[str, Any]:
+def _quality(table: pl.DataFrame, known: Tensor | None) -> dict[str, Any]:
     """Count the edges that are expected and known to be false, and measure how well the score finds them."""
-    from gadc.robustness.edges import detection_quality
-
     quality: dict[str, Any] = {"expected_false": float(table["probability"].sum())}
     if "known_false" in table.columns:
         count = int(table["known_false"].sum())
@@ -117,15 +100,13 @@ def _quality(table: "pl.DataFrame", known: "Tensor | None") -> dict[str, Any]:
     return quality
 
 
-def _classifier(path: Path | None, data: "Data", seed: int) -> "GADCClassifier | None":
+def _classifier(path: Path | None, data: Data, seed: int) -> GADCClassifier | None:
     """Load a model, or fit plain diffusion to the labels: it trusts all edges, so it shows their harm."""
     if path is not None:
         return load_model(path)
     if data.y is None or not (data.y >= 0).any():
         say("note: no effects on predictions, because there is neither --model nor a label")
         return None
-    from gadc.estimators import GADCClassifier
-
     simple = GADCClassifier(variant="plain", lam=4.0, num_steps=4, random_state=seed)
     with working("Training plain diffusion"):
         return simple.fit_data(labels_to_fit(data))

@@ -1,89 +1,89 @@
-"""`gadc evaluate`: how good a model is where the truth is known."""
+"""`gadc evaluate`: accuracy of a model on nodes whose class is known."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, log_loss
+from torch_geometric.data import Data
 
-from gadc.cli._bundles import spread
-from gadc.cli._graph_input import GraphInput, nodes_of, tell_notes
-from gadc.cli._output import AsJson, print_facts, print_json, print_rows, say, working
-from gadc.cli._predict import ModelFile, class_positions, load_model, probabilities
-from gadc.cli._run_pages import ReportFile, check_report, command_line
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from torch_geometric.data import Data
-
-    from gadc.estimators import GADCClassifier
+from gadc.cli._graph_data import check_labels, nodes_in, tell_notes
+from gadc.cli._models import ModelFile, class_positions, load_model, predict_probabilities
+from gadc.cli._options.bundle import expand_bundles
+from gadc.cli._options.graph import GraphOptions
+from gadc.cli._options.output import AsJson, ReportFile, check_report
+from gadc.cli._output import command_line, print_facts, print_json, print_rows, say
+from gadc.cli._pages.model import evaluation_page
+from gadc.cli._progress import working
+from gadc.estimators import GADCClassifier
 
 
-@spread
+@expand_bundles
 def evaluate(
     context: typer.Context,
     model: ModelFile,
-    graph: GraphInput,
+    graph: GraphOptions,
     report: ReportFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a model on the labelled nodes of a graph (of a named data set, on its test nodes).
+    """Measure a model on the labelled nodes of a graph (for a named data set, its test nodes).
 
-    Accuracy, macro-F1, log-loss and the confusion matrix.
+    Prints accuracy, macro-F1, log-loss and the confusion matrix.
 
     Example: gadc evaluate model.safetensors --edges edges.csv --nodes held_out.csv --label kind
     """
-    if report is not None:
-        check_report(report)
+    check_report(report)
     classifier = load_model(model)
     with working("Reading the graph"):
-        data = graph.read()
+        data = check_labels(graph.read())
     tell_notes(data)
     classes = classifier.classes_.tolist()
     codes = _true_codes(data, classifier)
     with working("Predicting"):
-        facts = _measure(codes, probabilities(classifier, data), len(classes))
-    part = "labelled nodes" if nodes_of(data, "test") is None else "test nodes"
+        facts = _measure(codes, predict_probabilities(classifier, data), len(classes))
+    part = "labelled nodes" if nodes_in(data, "test") is None else "test nodes"
     if report is not None:
-        from gadc.cli._model_pages import evaluation_page
-
-        asked = {"title": graph.title, "part": part, "data": data, "codes": codes}
+        shown = {"title": graph.title, "part": part, "data": data, "codes": codes}
         with working("Writing the report"):
-            evaluation_page(command_line(context), **asked, model=classifier, facts=facts).write(report)
+            evaluation_page(command_line(context), **shown, model=classifier, facts=facts).write(report)
         say(f"Wrote {report}.")
     confusion = facts.pop("confusion")
     if as_json:
         return print_json({"part": part, **facts, "classes": classes, "confusion": confusion})
     print_facts(f"{graph.title}: {facts.pop('nodes'):,} {part}", facts)
-    rows = zip(classes, confusion, strict=True)
-    headed = [
-        {"true class": str(name), **dict(zip(map(str, classes), row, strict=True))} for name, row in rows
-    ]
-    print_rows("Confusion matrix, a column for each predicted class", headed)
+    print_rows("Confusion matrix, one column per predicted class", _confusion_rows(classes, confusion))
     if part == "labelled nodes":
-        say("note: where these labels were those of fit, the figures flatter the model.")
+        say("note: if the model was fitted on these labels, the figures are too optimistic.")
 
 
-def _true_codes(data: "Data", model: "GADCClassifier") -> "NDArray[np.int64]":
-    """Return the position of each node's true class in `classes_`, -1 for nodes that are not evaluated."""
+def _true_codes(data: Data, model: GADCClassifier) -> NDArray[np.int64]:
+    """Return the position of each node's class in `classes_`, -1 for nodes that are not evaluated."""
     codes = class_positions(model, data)
-    tested = nodes_of(data, "test")
+    tested = nodes_in(data, "test")
     if tested is not None:
         codes[~tested.numpy()] = -1
     if not (codes >= 0).any():
-        raise ValueError("evaluate: no node has a label; name their column with --label.")
+        raise ValueError("evaluate: no node has a label; name the column with --label.")
     return codes
 
 
-def _measure(codes: "NDArray[np.int64]", proba: "NDArray[np.float64]", count: int) -> dict[str, Any]:
-    from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, log_loss
-
+def _measure(codes: NDArray[np.int64], probability: NDArray[Any], count: int) -> dict[str, Any]:
     judged = codes >= 0
-    truth, proba, labels = codes[judged], proba[judged], list(range(count))
-    predicted = proba.argmax(1)
+    truth, probability, labels = codes[judged], probability[judged], list(range(count))
+    predicted = probability.argmax(1)
     return {
         "nodes": int(judged.sum()),
         "accuracy": float(accuracy_score(truth, predicted)),
         "macro_f1": float(f1_score(truth, predicted, average="macro", zero_division=0)),
-        "log_loss": float(log_loss(truth, proba, labels=labels)) if count > 1 else 0.0,
+        "log_loss": float(log_loss(truth, probability, labels=labels)) if count > 1 else 0.0,
         "confusion": confusion_matrix(truth, predicted, labels=labels).tolist(),
     }
+
+
+def _confusion_rows(classes: list[Any], confusion: list[list[int]]) -> list[dict[str, Any]]:
+    names = [str(name) for name in classes]
+    return [
+        {"true class": name, **dict(zip(names, row, strict=True))}
+        for name, row in zip(names, confusion, strict=True)
+    ]

@@ -1,74 +1,73 @@
-"""`gadc fit`: a classifier from a user's labelled nodes, beside what simpler models would have done."""
+"""`gadc fit`: train a classifier on the labelled nodes of a graph and compare it with controls."""
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from gadc.cli._bundles import spread
-from gadc.cli._diffusion_options import ClassifierOptions
-from gadc.cli._graph_input import GraphInput, class_names, labels_to_fit, tell_notes, without_graph
-from gadc.cli._output import AsJson, check_folder, print_json, print_rows, say, working
-from gadc.cli._run_pages import ReportFile, check_report, command_line
+from gadc.cli._graph_data import labels_to_fit, tell_notes, without_graph
+from gadc.cli._models import class_positions
+from gadc.cli._options.bundle import expand_bundles
+from gadc.cli._options.diffusion import ClassifierOptions
+from gadc.cli._options.graph import GraphOptions
+from gadc.cli._options.output import AsJson, ReportFile, check_folder, check_report
+from gadc.cli._output import command_line, print_json, print_rows, say
+from gadc.cli._pages.model import fit_page
+from gadc.cli._progress import working
+from gadc.estimators import GADCClassifier
 
-if TYPE_CHECKING:
-    from torch_geometric.data import Data
-
-    from gadc.estimators import GADCClassifier
+_NO_GRAPH = "MLP without the graph"
 
 
-@spread
+@expand_bundles
 def fit(
     context: typer.Context,
-    graph: GraphInput,
+    graph: GraphOptions,
     diffusion: ClassifierOptions,
-    out: Annotated[Path, typer.Option("-o", "--out", help="File of the model, such as model.safetensors.")],
-    head: Annotated[str, typer.Option("--head", help="linear or mlp.")] = "linear",
+    out: Annotated[Path, typer.Option("-o", "--out", help="Model file to write, such as model.safetensors.")],
+    head: Annotated[
+        str, typer.Option("--head", help="Classifier on the denoised features: linear or mlp.")
+    ] = "linear",
     report: ReportFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Train a classifier on the labelled nodes and save it.
+    """Train a classifier on the labelled nodes of a graph and save it.
 
-    Compares the features alone, plain diffusion, GADC I to IV and label propagation unless --variant names
-    one, and says what was picked and why. A fifth of the labels is held out for that and to choose the epoch;
-    the figures printed are measured on it. Of a named data set the test labels are never used.
+    Without --variant, the features alone, plain diffusion, the variants of GADC and label propagation are
+    compared, and the command says which was picked and why. A fifth of the labels is held out for this
+    comparison and to choose the epoch; the printed figures are measured on it. The test labels of a named
+    data set are never used.
 
     Example: gadc fit --edges edges.csv --nodes nodes.csv --label kind -o model.safetensors
     """
     check_folder(out)
-    if report is not None:
-        check_report(report)
+    check_report(report)
     with working("Reading the graph"):
         data = graph.read()
     tell_notes(data)
     seen = labels_to_fit(data)
-    known = int((seen.y >= 0).sum())
-    if diffusion.unread:
-        say(f"note: auto chooses its settings by itself and reads no {', '.join(diffusion.unread)}")
-    figures, models = [], _models(diffusion, head, graph.seed)
-    for name, (model, uses_graph) in models.items():
+    if diffusion.ignored:
+        say(f"note: auto chooses its own settings and ignores {', '.join(diffusion.ignored)}")
+    models = _models(diffusion, head, graph.seed)
+    for name, model in models.items():
         with working(f"Training {name}"):
-            model.fit_data(seen if uses_graph else without_graph(seen))
-        figures.append(
-            {
-                "model": name,
-                "validation_accuracy": float(model.validation_score_),
-                "log_loss": float(model.log_loss_),
-            }
-        )
-    chosen = next(iter(models.values()))[0]
+            model.fit_data(without_graph(seen) if name == _NO_GRAPH else seen)
+    figures = [_figures(name, model) for name, model in models.items()]
+    chosen = next(iter(models.values()))
     chosen.save(out)
     verdict = chosen.explain_ if diffusion.variant == "auto" else _verdict(figures)
     if report is not None:
-        from gadc.cli._model_pages import fit_page
-
-        shown = {"title": graph.title, "verdict": verdict, "data": seen}
+        shown = {
+            "title": graph.title,
+            "verdict": verdict,
+            "data": data,
+            "codes": class_positions(chosen, seen),
+        }
         with working("Writing the report"):
-            fitted = {name: model for name, (model, _) in models.items()}
-            fit_page(command_line(context), **shown, models=fitted, figures=figures).write(report)
+            fit_page(command_line(context), **shown, models=models, figures=figures).write(report)
         say(f"Wrote {report}.")
-    classes = chosen.classes_.tolist()
+    known, classes = int((seen.y >= 0).sum()), chosen.classes_.tolist()
     if as_json:
         settings = {**diffusion.settings(), "head": head, "seed": graph.seed}
         facts = {"out": str(out), "labels": known, "classes": classes, "settings": settings}
@@ -79,32 +78,29 @@ def fit(
     say(f"Wrote {out}.")
 
 
-def training_labels(data: "Data") -> list[Any]:
-    """The class of each node by its name, None where there is none to train on."""
-    names = class_names(data)
-    return [None if code < 0 else names[code] for code in labels_to_fit(data).y.tolist()]
-
-
-def _models(options: ClassifierOptions, head: str, seed: int) -> "dict[str, tuple[GADCClassifier, bool]]":
-    """The model that is saved, then its controls, and whether each sees the graph."""
-    from gadc.estimators import GADCClassifier
-
+def _models(options: ClassifierOptions, head: str, seed: int) -> dict[str, GADCClassifier]:
+    """Return the model that is saved, then its controls."""
     settings = {**options.settings(), "random_state": seed}
-    models = {f"GADC {options.variant}": (GADCClassifier(head=head, **settings), True)}
+    models = {f"GADC {options.variant}": GADCClassifier(head=head, **settings)}
     if options.variant not in ("auto", "plain"):
-        plain = GADCClassifier(head=head, **{**settings, "variant": "plain"})
-        models["ε = 0 (plain diffusion)"] = (plain, True)
+        models["ε = 0 (plain diffusion)"] = GADCClassifier(head=head, **{**settings, "variant": "plain"})
     mlp = GADCClassifier(head="mlp", dropout=0.5, lr=0.01, **{**settings, "variant": "plain"})
-    return {**models, "MLP without the graph": (mlp, False)}
+    return {**models, _NO_GRAPH: mlp}
+
+
+def _figures(name: str, model: GADCClassifier) -> dict[str, Any]:
+    return {
+        "model": name,
+        "validation_accuracy": float(model.validation_score_),
+        "log_loss": float(model.log_loss_),
+    }
 
 
 def _verdict(figures: list[dict[str, Any]]) -> str:
-    """One line on whether the controls did better; ties go to the model asked for."""
+    """Say in one line whether a control is better; a tie counts for the requested model."""
     if math.isnan(figures[0]["validation_accuracy"]):
-        return "note: there were too few labels to hold some out, so nothing could be compared."
+        return "note: there are too few labels to hold some out, so nothing was compared."
     best = max(figures, key=lambda row: row["validation_accuracy"])
     if best["validation_accuracy"] > figures[0]["validation_accuracy"]:
-        return (
-            f"note: {best['model']} did better on the held-out labels; try other settings of the diffusion."
-        )
-    return "On the held-out labels no control did better."
+        return f"note: {best['model']} is better on the held-out labels; try other settings of the diffusion."
+    return "No control is better on the held-out labels."

@@ -1,31 +1,124 @@
-"""`gadc inspect`: what a graph is like, and what the variants would make of it."""
+"""`gadc inspect`: facts about a graph, cost of the variants on it, and a suggestion."""
 
-from gadc.cli._bundles import spread
-from gadc.cli._graph_input import GraphInput, tell_notes
-from gadc.cli._output import AsJson, print_facts, print_json, print_rows, working
+import time
+from typing import Any
+
+import torch
+from torch_geometric.data import Data
+
+from gadc.cli._graph_data import nodes_in, tell_notes
+from gadc.cli._options.bundle import expand_bundles
+from gadc.cli._options.graph import GraphOptions
+from gadc.cli._options.output import AsJson
+from gadc.cli._output import print_facts, print_json, print_rows
+from gadc.cli._progress import working
+from gadc.datasets import graph_statistics
+from gadc.diffusion import VARIANTS, connectivity_factor, noise_gain, transition
+from gadc.models.auto import measure_facts, suggest
+from gadc.models.auto._facts import edge_contrast, noise_level
+from gadc.operators import LinearOperator
+
+LAM, NUM_STEPS = 32.0, 16
+_NUM_COLUMNS = 32  # features that are multiplied to estimate the time for all of them
+_MAX_ALL_PAIRS = 20_000  # nodes up to which IV+, which compares all pairs, is measured
+_BYTES_PER_ENTRY = 150  # per non-zero of Ã while the graph is built
 
 
-@spread
-def inspect(graph: GraphInput, as_json: AsJson = False) -> None:
-    """Describe a graph: card, homophily, degrees, noise; what each variant would cost; which one to try.
+@expand_bundles
+def inspect(graph: GraphOptions, as_json: AsJson = False) -> None:
+    """Describe a graph, measure every variant on it, and suggest one.
+
+    Prints statistics of the graph, homophily, degrees, an estimate of the noise in the features, and for each
+    variant its spectral radius, memory and time.
 
     Example: gadc inspect --edges edges.csv --nodes nodes.csv --label kind
     """
-    from gadc.cli import _inspection as inspection
-
     with working("Reading the graph"):
         data = graph.read()
     tell_notes(data)
     with working("Measuring the graph"):
-        card, noise, connectivity = inspection.describe(data, graph.seed)
+        noise, connectivity = measure_noise(data, graph.seed), measure_connectivity(data, graph.seed)
+        facts = {"card": graph_statistics(data), "noise": noise, "connectivity": connectivity}
     with working("Measuring the variants"):
-        variants = inspection.variants(data, graph.seed)
-        suggested = inspection.suggestion(data, graph.seed)
+        variants = measure_variants(data, graph.seed)
+        suggested = suggest_variant(data, graph.seed)
     if as_json:
-        facts = {"card": card, "noise": noise, "connectivity": connectivity}
         return print_json({**facts, "variants": variants, "suggested": suggested})
-    print_facts(graph.title, card)
+    print_facts(graph.title, facts["card"])
     print_facts("Features", noise)
     print_facts("Connectivity at λ = 32, K = 16", connectivity)
     print_rows("Variants at ε = 1, seconds at K = 16", variants)
-    print_facts("Suggested from these facts (`gadc fit` compares them all on held-out labels)", suggested)
+    print_facts(
+        "Suggestion from these facts (`gadc fit` compares all variants on held-out labels)", suggested
+    )
+
+
+def measure_noise(data: Data, seed: int) -> dict[str, Any]:
+    """Measure the noise in the features, with and without the help of the edges."""
+    return {
+        "noise_estimate": noise_level(data.x, seed),
+        "entries_not_zero": float((data.x != 0).float().mean()),
+        "edge_contrast": edge_contrast(data.x, data.edge_index, seed),
+    }
+
+
+def measure_connectivity(data: Data, seed: int) -> dict[str, Any]:
+    """Measure how well diffusion over the graph averages noise out."""
+    plain = transition(data.x, data.edge_index, data.get("edge_weight"), variant="plain", norm="rw")
+    settings: dict[str, Any] = {"lam": LAM, "num_steps": NUM_STEPS, "seed": seed}
+    tau, gain = connectivity_factor(plain, **settings), noise_gain(plain, **settings)
+    return {"tau": tau.value, "tau_error": tau.error, "noise_kept": gain.value, "exact": tau.exact}
+
+
+def measure_variants(data: Data, seed: int) -> list[dict[str, Any]]:
+    """Measure ρ(T), the largest λ at which the series converges (None = any), memory and time per variant."""
+    n, d = data.x.shape
+    rows: list[dict[str, Any]] = []
+    for variant in VARIANTS:
+        if variant == "IV+" and n > _MAX_ALL_PAIRS:
+            continue
+        operator = transition(data.x, data.edge_index, data.get("edge_weight"), variant=variant)
+        radius = operator.spectral_radius(seed=seed)
+        rows.append(
+            {
+                "variant": variant,
+                "spectral_radius": radius,
+                "converges_below_lam": 1 / (radius - 1) if radius > 1 + 1e-3 else None,
+                "memory_mb": estimate_memory(variant, n, d, operator.pattern.nnz) / 1e6,
+                "seconds": estimate_seconds(operator, data.x),
+            }
+        )
+    return rows
+
+
+def estimate_memory(variant: str, num_nodes: int, num_features: int, entries: int) -> int:
+    """Estimate the bytes of a diffusion: a few matrices of the size of X, and the graph."""
+    matrices = 4
+    if variant == "II":
+        matrices = 5 if num_features <= num_nodes else 9
+    return 4 * num_nodes * num_features * matrices + _BYTES_PER_ENTRY * entries
+
+
+@torch.no_grad()
+def estimate_seconds(operator: LinearOperator, x: torch.Tensor) -> float:
+    """Estimate the seconds of a diffusion with K = NUM_STEPS from a product with a few columns."""
+    columns = x[:, :_NUM_COLUMNS].contiguous()
+    operator @ columns  # the first product prepares the sparse matrix
+    times = []
+    for _ in range(3):  # the fastest of three, because other processes may slow one down
+        start = time.perf_counter()
+        operator @ columns
+        times.append(time.perf_counter() - start)
+    return min(times) * NUM_STEPS * x.shape[1] / columns.shape[1]
+
+
+def suggest_variant(data: Data, seed: int) -> dict[str, str]:
+    """Suggest a variant from facts of the graph, its features and the labels of training nodes."""
+    if data.y is None:
+        known = torch.zeros(len(data.x), dtype=torch.bool)
+    else:
+        seen = nodes_in(data, "train", "val")
+        known = data.y >= 0 if seen is None else seen & (data.y >= 0)
+    facts = measure_facts(data.x, data.edge_index, data.get("edge_weight"), data.y, known, seed=seed)
+    family, reason = suggest(facts)
+    return {"variant": "no graph" if family == "none" else family, "reason": reason}

@@ -1,54 +1,51 @@
-"""What commands print and write: facts and JSON, tables that appear whole or not at all, progress."""
+"""Print facts, tables and JSON, and write tables that appear whole or not at all."""
 
 import json
 import math
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
+import polars as pl
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from gadc._base.files import replacing
 
-if TYPE_CHECKING:
-    import polars as pl
-
-SUFFIXES = (".parquet", ".csv", ".feather")
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-TableOut = Annotated[Path, typer.Option("-o", "--out", help="Table to write: .parquet, .csv or .feather.")]
-
 
 def print_json(value: Any) -> None:
-    """JSON on standard output; what is no number becomes null."""
-    typer.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False))
+    """Print JSON on standard output, with null for NaN and infinity."""
+    typer.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False))
 
 
 def print_facts(title: str, facts: dict[str, Any]) -> None:
-    """Facts as a table of two columns."""
+    """Print facts as a table of two columns, without empty ones."""
     table = Table(show_header=False, box=None)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for key, value in facts.items():
         if value not in (None, []):
-            table.add_row(key.replace("_", " "), escape(text(value)))
+            table.add_row(key.replace("_", " "), escape(format_value(value)))
     _print_titled(title, table)
 
 
-def print_rows(title: str, rows: list[dict[str, Any]]) -> None:
-    """Records as a table, numbers to the right."""
+def print_rows(title: str, rows: list[dict[str, Any]], *, wrap: str | None = None) -> None:
+    """Print records as a table with numbers aligned to the right.
+
+    Args:
+        title: Heading.
+        rows: The records, all with the same keys.
+        wrap: The only column whose text may be wrapped. Default: all columns.
+    """
     table = Table(box=None)
     for key, value in rows[0].items() if rows else ():
         side: Any = "left" if isinstance(value, str) else "right"
-        table.add_column(escape(key.replace("_", " ")), justify=side)
+        no_wrap = wrap is not None and key != wrap
+        table.add_column(escape(key.replace("_", " ")), justify=side, no_wrap=no_wrap)
     for row in rows:
-        table.add_row(*(escape(text(value)) for value in row.values()))
+        table.add_row(*(escape(format_value(value)) for value in row.values()))
     _print_titled(title, table)
 
 
@@ -59,8 +56,8 @@ def _print_titled(title: str, table: Table) -> None:
     console.print()
 
 
-def text(value: Any) -> str:
-    """A value for a reader: thousands separated, lists joined, nothing for None."""
+def format_value(value: Any) -> str:
+    """Format a value for a reader: thousands separated, lists joined, nothing for None."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
@@ -68,62 +65,38 @@ def text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, dict):
-        return ", ".join(f"{key} {text(item)}" for key, item in value.items() if item is not None)
+        return ", ".join(f"{key} {format_value(item)}" for key, item in value.items() if item is not None)
     if isinstance(value, list):
-        texts = [text(item) for item in value]
+        texts = [format_value(item) for item in value]
         return ("\n" if any(len(item) > 20 for item in texts) else ", ").join(texts)
     return "" if value is None else str(value)
 
 
 def say(message: str) -> None:
-    """A line for people on standard error, so that standard output stays clean."""
+    """Print a line on standard error, so that standard output holds the result alone."""
     typer.echo(message, err=True)
 
 
-@contextmanager
-def working(what: str, *, spinner: bool = True) -> Iterator[None]:
-    """Show that something is going on, then what warned meanwhile, one line each."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        with Console(stderr=True).status(f"{what} ...") if spinner else nullcontext():
-            yield
-    shown = [item for item in caught if issubclass(item.category, UserWarning | RuntimeWarning)]
-    for message in dict.fromkeys(str(item.message) for item in shown):
-        say(f"warning: {message}")
+def command_line(context: typer.Context) -> str:
+    """Return the command as it was given, ready to be repeated."""
+    words = ["gadc", context.info_name or ""]
+    for parameter in context.command.params:
+        name, value = parameter.name or "", context.params.get(parameter.name or "")
+        source = context.get_parameter_source(name)
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        if parameter.param_type_name == "argument":
+            words.append(str(value))
+        elif isinstance(value, bool):
+            words.append((parameter.opts if value else parameter.secondary_opts)[-1])
+        else:
+            for one in value if isinstance(value, list | tuple) else (value,):
+                words += [parameter.opts[-1], str(one)]
+    return shlex.join(words)
 
 
-@contextmanager
-def counting(total: int) -> Iterator[Callable[[str], None]]:
-    """A progress bar; the function it gives is told what begins, and counts what came before as done."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        bar = progress.add_task("starting", total=total)
-        begun = False
-
-        def tell(what: str) -> None:
-            nonlocal begun
-            progress.update(bar, advance=int(begun), description=what)
-            begun = True
-
-        yield tell
-        progress.update(bar, completed=total, description="done")
-
-
-def check_table_path(path: Path) -> None:
-    """Refuse a table that could not be written before the work is done."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"--out must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}.")
-    check_folder(path)
-
-
-def check_folder(path: Path, option: str = "--out") -> None:
-    """Refuse a file in a folder that does not exist."""
-    if not path.parent.is_dir():
-        raise ValueError(f"{option} must lie in an existing folder, got {str(path)!r}.")
-
-
-def write_table(frame: "pl.DataFrame", path: Path) -> None:
-    """Write a table by its suffix; the file appears whole or not at all."""
+def write_table(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table in the format of its suffix; the file appears whole or not at all."""
     write: dict[str, Any] = {
         ".parquet": frame.write_parquet,
         ".csv": frame.write_csv,
@@ -133,9 +106,9 @@ def write_table(frame: "pl.DataFrame", path: Path) -> None:
         write[path.suffix.lower()](temporary)
 
 
-def _plain(value: Any) -> Any:
+def _finite(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

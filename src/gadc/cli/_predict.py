@@ -1,28 +1,26 @@
-"""`gadc predict`: classes and probabilities, joined to the user's ids."""
+"""`gadc predict`: classes and probabilities of the nodes of a graph, with their ids."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-import typer
+import polars as pl
+from numpy.typing import NDArray
+from torch_geometric.data import Data
 
-from gadc.cli._bundles import spread
-from gadc.cli._graph_input import GraphInput, class_names, id_column, tell_notes
-from gadc.cli._output import AsJson, TableOut, check_table_path, print_facts, print_json, working, write_table
-
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-    from numpy.typing import NDArray
-    from torch_geometric.data import Data
-
-    from gadc.estimators import GADCClassifier
-
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="File that `gadc fit` wrote.")]
+from gadc.cli._graph_data import id_column, tell_notes
+from gadc.cli._models import ModelFile, load_model, predict_probabilities
+from gadc.cli._options.bundle import expand_bundles
+from gadc.cli._options.graph import GraphOptions
+from gadc.cli._options.output import AsJson, TableOut, check_table_path
+from gadc.cli._output import print_facts, print_json, write_table
+from gadc.cli._progress import working
+from gadc.estimators import GADCClassifier
 
 
-@spread
-def predict(model: ModelFile, graph: GraphInput, out: TableOut, as_json: AsJson = False) -> None:
-    """Predict the class of every node of a graph, the one of `fit` or another with the same features.
+@expand_bundles
+def predict(model: ModelFile, graph: GraphOptions, out: TableOut, as_json: AsJson = False) -> None:
+    """Predict the class of every node of a graph.
+
+    The graph is the graph of `gadc fit` or another graph with the same features.
 
     Example: gadc predict model.safetensors --edges edges.csv --nodes nodes.csv -o predictions.parquet
     """
@@ -32,7 +30,7 @@ def predict(model: ModelFile, graph: GraphInput, out: TableOut, as_json: AsJson 
         data = graph.read()
     tell_notes(data)
     with working("Predicting"):
-        frame = _frame(data, classifier, probabilities(classifier, data))
+        frame = _frame(data, classifier, predict_probabilities(classifier, data))
     write_table(frame, out)
     counts = frame["class"].value_counts(sort=True).rows()
     facts = {"out": str(out), "nodes": len(frame), "predicted": {str(name): count for name, count in counts}}
@@ -42,60 +40,13 @@ def predict(model: ModelFile, graph: GraphInput, out: TableOut, as_json: AsJson 
     print_facts(f"{graph.title}, predicted", facts)
 
 
-def load_model(path: Path) -> "GADCClassifier":
-    """The model in a file."""
-    from gadc.estimators import GADCClassifier
-
-    if not path.is_file():
-        raise ValueError(f"{path}: no such file; `gadc fit` writes models.")
-    return GADCClassifier.load(path)
-
-
-def probabilities(model: "GADCClassifier", data: "Data") -> Any:
-    """Predict the probability of each class for each node."""
-    from gadc.estimators._graph_data import FeatureMismatchError
-
-    try:
-        return model.predict_proba_data(data)
-    except FeatureMismatchError as error:
-        raise ValueError(
-            f"{error} Name the feature columns with --features; --label and --node-id are not features."
-        ) from error
-
-
-def class_positions(model: "GADCClassifier", data: "Data") -> "NDArray[np.int64]":
-    """Return the position of each node's class in `model.classes_`, -1 for unlabelled nodes.
-
-    Classes are compared as text, since a table of numbers may hold them as such or as text.
-    """
-    import numpy as np
-
-    positions = {str(name): position for position, name in enumerate(model.classes_.tolist())}
-    y, names = data.y.numpy(), [str(name) for name in class_names(data)]
-    unknown = [names[code] for code in np.unique(y[y >= 0]) if names[code] not in positions]
-    if unknown:
-        known = ", ".join(positions)
-        raise ValueError(f"the model knows the classes {known}, got also {', '.join(unknown)}.")
-    found: NDArray[np.int64] = np.array([*(positions.get(name, -1) for name in names), -1])[y]
-    return found
-
-
-def matched_features(model: "GADCClassifier", data: "Data") -> Any:
-    """The features in the model's order of columns, matched by name where both have names."""
-    from gadc.estimators._graph_data import match_features
-
-    names = getattr(model, "feature_names_in_", None)
-    return match_features("edges", data, model.n_features_in_, names).numpy()
-
-
-def _frame(data: "Data", model: "GADCClassifier", proba: Any) -> "pl.DataFrame":
-    import polars as pl
-
+def _frame(data: Data, model: GADCClassifier, probability: NDArray[Any]) -> pl.DataFrame:
+    """Return the id, predicted class and probabilities of each node."""
     classes = model.classes_.tolist()
-    best = proba.argmax(1)
+    best = probability.argmax(1)
     columns = {
         "class": pl.Series("class", [classes[code] for code in best]),
-        "probability": pl.Series("probability", proba.max(1)),
-        **{f"p_{name}": pl.Series(f"p_{name}", proba[:, code]) for code, name in enumerate(classes)},
+        "probability": pl.Series("probability", probability.max(1)),
+        **{f"p_{name}": pl.Series(f"p_{name}", probability[:, code]) for code, name in enumerate(classes)},
     }
     return id_column(data, taken=tuple(columns)).to_frame().hstack(list(columns.values()))

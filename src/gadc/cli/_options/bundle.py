@@ -1,17 +1,17 @@
-"""Bundles of options: a command names a dataclass once instead of a dozen options one by one."""
+"""Bundles of options: a command names a dataclass instead of a dozen options."""
 
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, get_type_hints
 
 
-def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace each parameter whose type is a dataclass by the fields of that class.
+def expand_bundles(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace each parameter of a command whose type is a dataclass by the fields of this dataclass.
 
-    Typer reads options from the signature, so the fields (annotated as options) become options of the
-    command, which is then called with the dataclass made of them.
+    Typer reads the options of a command from its signature, so each field (annotated as an option) becomes an
+    option. The command itself is called with an instance of the dataclass.
     """
     hints = get_type_hints(command, include_extras=True)
     bundles = {name: kind for name, kind in hints.items() if is_dataclass(kind) and isinstance(kind, type)}
@@ -36,7 +36,11 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 def _fields_of(kind: type[Any]) -> list[Parameter]:
     hints = get_type_hints(kind, include_extras=True)
-    return [
-        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
-        for field in fields(kind)
-    ]
+    parameters = []
+    for field in fields(kind):
+        default = Parameter.empty if field.default is MISSING else field.default
+        annotation = hints[field.name]
+        parameters.append(
+            Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        )
+    return parameters

@@ -1,4 +1,4 @@
-"""What `gadc audit` prints and reports."""
+"""Tables and report of `gadc audit`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from torch_geometric.data import Data
 
-from gadc.cli._run_pages import card, texts
+from gadc.cli._pages.shared import card, format_facts
 from gadc.report._budget_curves import BudgetCurve, BudgetCurves
 from gadc.report._run_evidence import wilson_interval
 from gadc.report._run_plots import AccuracyBars, Bar
@@ -20,26 +20,27 @@ from gadc.robustness.auditing._result import ATTACKER_KNOWLEDGE
 
 _STYLES = {True: "green", False: "bold red", None: "dim"}
 _NOTES = (
-    "Accuracies in percent, evasion / poisoning: the trained defender on the attacked graph, and one trained"
-    " again on it. The lowest figure of a budget counts: the others show how easily an attack is too weak.",
-    "Intervals are Wilson's, 95 %, of the mean on the tested nodes. Passing is no proof: a stronger attack"
-    " may exist.",
+    "Accuracies in percent, evasion / poisoning: the trained model on the attacked graph, and a model trained"
+    " on the attacked graph. The lowest accuracy per budget counts: the others show how weak attacks can be.",
+    "Intervals are 95 % Wilson intervals of the mean on the test nodes. Passing is not a proof: a stronger"
+    " attack may exist.",
 )
 
 
 def verdict(name: str, result: AuditResult) -> str:
-    """What came out, in a sentence or two."""
-    left = [f"{one.accuracy:.1f} % at {100 * one.rate:g} % ({one.attack})" for one in result.strongest]
+    """Summarise the result in a sentence or two."""
+    lowest = [f"{one.accuracy:.1f} % at {100 * one.rate:g} % ({one.attack})" for one in result.strongest]
     failed = [check.name for check in result.checks if check.passed is False]
-    told = (
-        f"{name}: {fmean(result.clean):.1f} % without an attack; left: {', '.join(left) or 'not attacked'}."
+    text = (
+        f"{name}: accuracy {fmean(result.clean):.1f} % without an attack; lowest accuracy by budget: "
+        f"{', '.join(lowest) or 'not attacked'}. "
+        f"A model without the graph has {fmean(result.graph_free):.1f} %."
     )
-    told += f" A model without the graph has {fmean(result.graph_free):.1f} %."
-    return f"{told} These figures are NOT to be believed: {len(failed)} failed." if failed else told
+    return f"{text} Do NOT trust these figures: {len(failed)} checks failed." if failed else text
 
 
 def print_audit(title: str, name: str, result: AuditResult) -> None:
-    """The table of attacks by budgets and the checks, a failing one in red."""
+    """Print the table of attacks by budget and the checks, failed ones in red."""
     console = Console()
     console.print(f"{title}: {name} under attack", style="bold", markup=False, highlight=False)
     rates = _rates(result)
@@ -51,7 +52,7 @@ def print_audit(title: str, name: str, result: AuditResult) -> None:
         table.add_row(escape(attack), *cells)
     lowest = {one.rate: one for one in result.strongest}
     strongest = [_with_interval(lowest[rate].accuracy, result) if rate in lowest else "" for rate in rates]
-    table.add_row("the strongest", *strongest, style="bold")
+    table.add_row("strongest attack", *strongest, style="bold")
     for label, value in _lines(result).items():
         table.add_row(label, _with_interval(value, result), *[""] * (len(rates) - 1))
     console.print(table)
@@ -66,23 +67,23 @@ def print_audit(title: str, name: str, result: AuditResult) -> None:
 
 
 def audit_page(command: str, title: str, name: str, result: AuditResult, data: Data) -> RunReport:
-    """The report.
+    """Build the report.
 
     Args:
-        command: As it was given.
+        command: The command as it was given.
         title: Name of the graph.
-        name: Name of the defender.
-        result: What was found.
+        name: Name of the model.
+        result: Result of the audit.
         data: The clean graph.
     """
     seeds = sorted({one.seed for one in result.findings})
-    settings = {"defender": name, "tested nodes": result.tested, "seeds": seeds, **ATTACKER_KNOWLEDGE}
+    settings = {"model": name, "test nodes": result.tested, "seeds": seeds, **ATTACKER_KNOWLEDGE}
     notes = [*_NOTES, *(f"{attack} was not run: {reason}" for attack, reason in result.failures.items())]
     return RunReport(
         title=f"{name} on {title} under attack",
         verdict=verdict(name, result),
         command=command,
-        settings=texts(settings),
+        settings=format_facts(settings),
         card=card(data),
         comparison=_comparison(result),
         accuracies=_bars(result),
@@ -99,7 +100,7 @@ def _rates(result: AuditResult) -> list[float]:
 
 
 def _lines(result: AuditResult) -> dict[str, float]:
-    """Figures that belong to none of the attacks."""
+    """Return the accuracies that do not belong to an attack of the list."""
     return {
         "no attack": fmean(result.clean),
         "MLP without the graph": fmean(result.graph_free),
@@ -108,7 +109,7 @@ def _lines(result: AuditResult) -> dict[str, float]:
 
 
 def _grid(result: AuditResult) -> list[tuple[str, list[str]]]:
-    """For each attack, evasion / poisoning at each rate, means over the seeds."""
+    """Return, for each attack, evasion / poisoning at each rate as means over the seeds."""
     attacks = dict.fromkeys(one.attack for one in result.findings)
     return [(attack, [_cell(_at(result, attack, rate)) for rate in _rates(result)]) for attack in attacks]
 
@@ -155,8 +156,8 @@ def _bars(result: AuditResult) -> AccuracyBars:
     for label, value in (*shown, unlimited, alone):
         low, high = _interval(value, result)
         bars.append(Bar(label=label, value=value, low=low, high=high, control=label == alone[0]))
-    caption = "The strongest attack of each budget. Lines: 95 % intervals. Grey: the control."
-    return AccuracyBars(title="What is left", caption=caption, bars=tuple(bars))
+    caption = "The strongest attack per budget. Lines: 95 % intervals. Grey: the control."
+    return AccuracyBars(title="Remaining accuracy", caption=caption, bars=tuple(bars))
 
 
 def _curves(result: AuditResult) -> BudgetCurves:
@@ -167,7 +168,7 @@ def _curves(result: AuditResult) -> BudgetCurves:
         curves.append(BudgetCurve(label=attack, points=points))
     return BudgetCurves(
         title="Accuracy against budget",
-        caption="Each attack by the lower of evasion and poisoning, mean over the seeds.",
+        caption="Lower of evasion and poisoning for each attack, mean over the seeds.",
         curves=tuple(curves),
         clean=fmean(result.clean),
         lowest=tuple((one.rate, one.accuracy) for one in result.strongest),

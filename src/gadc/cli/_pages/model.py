@@ -1,4 +1,4 @@
-"""The reports of `gadc fit` and `gadc evaluate`."""
+"""Reports of `gadc fit` and `gadc evaluate`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc.cli._output import text
-from gadc.cli._predict import class_positions, probabilities
-from gadc.cli._run_pages import card, texts
+from gadc.cli._models import predict_probabilities
+from gadc.cli._output import format_value
+from gadc.cli._pages.shared import card, format_facts
 from gadc.estimators import GADCClassifier
 from gadc.report._run_evidence import edge_cosines, feature_map, training_curve, wilson_interval
 from gadc.report._run_plots import AccuracyBars, Bar, ConfusionMatrix, Picture, TrainingCurves
 from gadc.report._run_report import Cell, Comparison, RunReport
 
-_HIDDEN = ("adjacency", "verbose")  # parameters of a model that decide no figure
-_CHOSEN = ("lam", "num_steps", "eps", "normalize")  # those that "auto" chooses instead of reading
+_HIDDEN = ("adjacency", "verbose")  # parameters that do not change a figure
+_CHOSEN = ("lam", "num_steps", "eps", "normalize")  # parameters that "auto" ignores
 
 
 def fit_page(
@@ -30,31 +30,32 @@ def fit_page(
     title: str,
     verdict: str,
     data: Data,
+    codes: NDArray[np.int64],
     models: Mapping[str, GADCClassifier],
     figures: Sequence[dict[str, Any]],
 ) -> RunReport:
-    """What `gadc fit` found.
+    """Build the report of `gadc fit`.
 
     Args:
-        command: As it was given.
-        title: What the graph is called.
-        verdict: What came of the comparison.
-        data: The graph as the model was given it.
+        command: The command as it was given.
+        title: Name of the graph.
+        verdict: Result of the comparison in words.
+        data: The graph.
+        codes: Position of each node's class; -1 for nodes whose label was not used.
         models: The model that is saved, then its controls.
-        figures: Its figures and theirs, as printed.
+        figures: The printed figures of these models.
     """
     chosen = next(iter(models.values()))
-    codes = class_positions(chosen, data)
     held_out: NDArray[np.bool_] | None = getattr(chosen, "held_out_", None)
-    _, seen = _with_features(chosen, lambda: probabilities(chosen, data))
+    _, seen = _with_features(chosen, lambda: predict_probabilities(chosen, data))
     predicted = np.searchsorted(chosen.classes_, chosen.transduction_)
     curves = [
         training_curve(name, model.trained_) for name, model in models.items() if hasattr(model, "trained_")
     ]
     if held_out is None:
-        judged, which = codes >= 0, "labelled nodes, most of them trained on, which flatters"
+        judged, which = codes >= 0, "labelled nodes, most of them training nodes (too optimistic)"
     else:
-        judged, which = held_out, "nodes whose labels were held out"
+        judged, which = held_out, "nodes with held-out labels"
     pictures: list[Picture] = [
         *_pictures(data, seen, codes, chosen),
         _confusion(codes[judged], predicted[judged], chosen, which),
@@ -63,7 +64,7 @@ def fit_page(
         caption = "Dots: the epoch that was kept."
         pictures.append(TrainingCurves(title="Training", caption=caption, curves=tuple(curves)))
     return RunReport(
-        title=f"A model of {title}",
+        title=f"Classifier for {title}",
         verdict=verdict,
         command=command,
         settings=_settings(chosen),
@@ -85,31 +86,36 @@ def evaluation_page(
     model: GADCClassifier,
     facts: Mapping[str, Any],
 ) -> RunReport:
-    """What `gadc evaluate` found, beside always naming the commonest class.
+    """Build the report of `gadc evaluate`, with the most common class as a control.
 
     Args:
-        command: As it was given.
-        title: What the graph is called.
-        part: Which nodes were judged.
+        command: The command as it was given.
+        title: Name of the graph.
+        part: Which nodes were evaluated, in words.
         data: The graph.
-        codes: Position of each node's true class; -1 where it is not judged.
+        codes: Position of each node's true class; -1 for nodes that were not evaluated.
         model: The model.
-        facts: Its figures, as printed.
+        facts: The printed figures of the model.
     """
-    proba, seen = _with_features(model, lambda: probabilities(model, data))
+    proba, seen = _with_features(model, lambda: predict_probabilities(model, data))
     count = int((codes >= 0).sum())
-    commonest = float(np.bincount(codes[codes >= 0]).max() / count)
+    most_common = float(np.bincount(codes[codes >= 0]).max() / count)
     right = facts["accuracy"]
     figures: list[dict[str, Any]] = [
         {"model": "the model", **{key: facts[key] for key in ("accuracy", "macro_f1", "log_loss")}},
-        {"model": "always the commonest class", "accuracy": commonest, "macro_f1": None, "log_loss": None},
+        {
+            "model": "always the most common class",
+            "accuracy": most_common,
+            "macro_f1": None,
+            "log_loss": None,
+        },
     ]
     judged = codes >= 0
     confusion = _confusion(codes[judged], proba.argmax(1)[judged], model, part)
     return RunReport(
-        title=f"How good the model is on {title}",
-        verdict=f"{100 * right:.1f} % of {count:,} {part} are classified correctly; always naming the"
-        f" commonest class would give {100 * commonest:.1f} %.",
+        title=f"Accuracy of the model on {title}",
+        verdict=f"{100 * right:.1f} % of {count:,} {part} are classified correctly; always predicting the"
+        f" most common class would give {100 * most_common:.1f} %.",
         command=command,
         settings=_settings(model),
         card=card(data),
@@ -122,7 +128,7 @@ def evaluation_page(
 
 
 def _with_features(model: GADCClassifier, predict: Callable[[], Any]) -> tuple[Any, Tensor | None]:
-    """What is predicted, and what the head saw on the way: S X, whichever S the model has."""
+    """Return the prediction and the input of the head on the way: S X, whatever the variant is."""
     seen: list[Tensor] = []
     watch = model.head_.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
     try:
@@ -133,11 +139,13 @@ def _with_features(model: GADCClassifier, predict: Callable[[], Any]) -> tuple[A
 
 def _settings(model: GADCClassifier) -> dict[str, str]:
     hidden = (*_HIDDEN, *_CHOSEN) if model.variant == "auto" else _HIDDEN
-    return texts({name: value for name, value in model.get_params(deep=False).items() if name not in hidden})
+    return format_facts(
+        {name: value for name, value in model.get_params(deep=False).items() if name not in hidden}
+    )
 
 
 def _explanation(model: GADCClassifier) -> str | None:
-    """What "auto" picked and why; nothing where nothing was compared."""
+    """Return what "auto" picked and why; None if nothing was compared."""
     return model.explain_ if model.report_ else None
 
 
@@ -145,13 +153,13 @@ def _comparison(figures: Sequence[dict[str, Any]], caption: str) -> Comparison:
     first, *measures = figures[0]
     rows = tuple((str(row[first]), tuple(_cell(row[key]) for key in measures)) for row in figures)
     columns = (first, *(key.replace("_", " ") for key in measures))
-    return Comparison(columns=columns, rows=rows, caption=f"{caption} A click on a header sorts.")
+    return Comparison(columns=columns, rows=rows, caption=f"{caption} Click a header to sort.")
 
 
 def _cell(value: float | None) -> Cell:
     if value is not None and math.isnan(value):
         return Cell(text="not measured")
-    return Cell(text=text(value), value=value)
+    return Cell(text=format_value(value), value=value)
 
 
 def _bars(figures: Sequence[dict[str, Any]], key: str, count: int) -> AccuracyBars:
@@ -179,7 +187,7 @@ def _confusion(
     counts = np.bincount(truth * count + predicted, minlength=count * count)
     return ConfusionMatrix(
         title="True and predicted classes",
-        caption=f"{len(truth):,} {which}. Strong colour: a large share of that class; blue is right.",
+        caption=f"{len(truth):,} {which}. Strong colour: a large share of that class; blue is correct.",
         classes=tuple(map(str, model.classes_.tolist())),
         counts=counts.reshape(count, count),
     )

@@ -1,0 +1,90 @@
+"""Ids, names, labels and split of a graph, as the commands use them."""
+
+from copy import copy
+from typing import Any
+
+import polars as pl
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gadc.cli._output import say
+
+_MAX_RATIO = 100.0  # ratio of the standard deviations of two features above which the user is told
+_PARTS = ("train", "val", "test")
+
+
+def tell_notes(data: Data) -> None:
+    """Print the decisions that were made while the tables of the user were read."""
+    report = data.get("table_report")
+    if report is None:
+        return
+    for name, reason in report.left_out.items():
+        say(f"note: column {name!r} is left out: {reason}")
+    for note in report.notes:
+        say(f"note: {note}")
+    deviation = data.x.std(0, correction=0)
+    deviation = deviation[deviation > 0]
+    if len(deviation) and deviation.max() > _MAX_RATIO * deviation.min():
+        say("note: the features differ in scale, and the largest outweighs the others; see --standardize")
+
+
+def standardize(data: Data) -> Data:
+    """Return a copy with standardised features; their new names keep a model from reading raw features."""
+    deviation = data.x.std(0, correction=0)
+    changed = copy(data)
+    changed.x = (data.x - data.x.mean(0)) / deviation.where(deviation > 0, deviation + 1)
+    changed.feature_names = [f"{name} (standardised)" for name in feature_names(data)]
+    return changed
+
+
+def id_column(data: Data, *, taken: tuple[str, ...] = ()) -> pl.Series:
+    """Return the ids of the nodes under the user's name of the column, or `id` if that name is taken."""
+    report = data.get("table_report")
+    name = "id" if report is None else report.columns.get("node id", "id")
+    ids = data.get("node_ids")
+    return pl.Series("id" if name in taken else name, range(int(data.num_nodes)) if ids is None else ids)
+
+
+def feature_names(data: Data) -> list[str]:
+    """Return the names of the features; x0, x1, ... if they have no names."""
+    return data.get("feature_names") or [f"x{i}" for i in range(data.x.shape[1])]
+
+
+def check_labels(data: Data) -> Data:
+    """Refuse a graph without labels."""
+    if data.y is None:
+        raise ValueError("there are no labels; name the column with --label.")
+    return data
+
+
+def class_names(data: Data) -> list[Any]:
+    """Return the names of the classes in the user's table, or their numbers for named data sets."""
+    check_labels(data)
+    return data.get("class_names") or list(range(int(data.y.max()) + 1))
+
+
+def labels_to_fit(data: Data) -> Data:
+    """Return a copy without masks; of a split, it has the labels of training and validation nodes only."""
+    seen, chosen = copy(check_labels(data)), nodes_in(data, "train", "val")
+    seen.y = data.y if chosen is None else data.y.masked_fill(~chosen, -1)
+    if not (seen.y >= 0).any():
+        raise ValueError("fit: no node has a label; name the column with --label.")
+    for part in _PARTS:
+        seen.pop(f"{part}_mask", None)
+    return seen
+
+
+def without_graph(data: Data) -> Data:
+    """Return a copy without edges."""
+    alone = copy(data)
+    alone.edge_index = alone.edge_weight = None
+    return alone
+
+
+def nodes_in(data: Data, *parts: str) -> Tensor | None:
+    """Return the mask of the nodes in any of the parts ("train", "val", "test"), or None without a split."""
+    masks = [data.get(f"{part}_mask") for part in parts]
+    if any(mask is None or mask.shape != data.y.shape for mask in masks):
+        return None
+    return torch.stack(masks).any(0)

@@ -1,0 +1,81 @@
+"""The group of all `gadc` commands, which imports the module of a command only when that command runs."""
+
+import re
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from gadc._version import __version__
+
+# The first line of each command's docstring: `gadc --help` shows it without importing the command.
+COMMANDS = {
+    "data": "List, describe, download and verify named data sets.",
+    "demo": "Classify digits with noisy pixels and false edges, with and without GADC (offline, one minute).",
+    "inspect": "Describe a graph, measure every variant on it, and suggest one.",
+    "denoise": "Denoise features over a graph and write them beside the ids of the nodes.",
+    "fit": "Train a classifier on the labelled nodes of a graph and save it.",
+    "predict": "Predict the class of every node of a graph.",
+    "evaluate": "Measure a model on the labelled nodes of a graph (for a named data set, its test nodes).",
+    "edges": "Rank the edges of a graph by how little they can be trusted, the most suspicious first.",
+    "attack": "Attack a trained model, store the flipped edges, and show what they do to the model.",
+    "audit": "Attack a model in many ways over a range of budgets and report the lowest accuracies.",
+    "reproduce": "Reproduce tables of the paper and print our figures beside the published ones.",
+    "report": "Write stored results as Markdown, LaTeX and HTML with plots.",
+}
+
+
+class LazyGroup(TyperGroup):
+    """A group that knows its commands by name and help, and imports one when it is called."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return name, command and remaining arguments, as every group does."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, None if name is None else load_command(name), rest
+
+
+def load_command(name: str) -> Any:
+    """Import `gadc.cli._NAME` and build its command: a function of that name, or a group called `app`."""
+    module = import_module(f"gadc.cli._{name}")
+    group = getattr(module, "app", None)
+    if group is None:
+        group = typer.Typer(add_completion=False)
+        group.command(name)(getattr(module, name))
+    command = get_command(group)
+    for one in (command, *getattr(command, "commands", {}).values()):
+        one.help = _join_lines(one.help or "")
+    return command
+
+
+def _join_lines(text: str) -> str:
+    """Join the lines of each paragraph, so that they wrap at the width of the terminal."""
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    help="Graph Adversarial Diffusion Convolution: learning on noisy, attacked or heterophilic graphs.",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gadc {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass

@@ -1,0 +1,1 @@
+"""Options that several commands share, as dataclasses or annotated types."""

@@ -1,0 +1,109 @@
+"""Options for the graph of a command: a named data set, or a graph of the user."""
+
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from torch_geometric.data import Data
+
+from gadc._base.validation import check_choice
+from gadc.cli._graph_data import standardize
+from gadc.cli._options.own_graph import OwnGraphOptions
+from gadc.datasets import load
+from gadc.transforms import NOISES, make_noise
+
+_option = partial(typer.Option, rich_help_panel="A named data set")
+_noise_option = partial(typer.Option, rich_help_panel="Added noise")
+
+DataDir = Annotated[
+    Path | None, _option("--data-dir", help="Folder with the raw files. Default: the folder in GADC_DATA.")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedOrOwnGraphOptions(OwnGraphOptions):
+    """The options that choose a graph."""
+
+    data: Annotated[str | None, _option("--data", help="Name of a data set; see `gadc data list`.")] = None
+    data_dir: DataDir = None
+    split: Annotated[
+        str | None,
+        _option(
+            "--split",
+            help="Training, validation and test nodes, such as random or geom-gcn:3, the fourth of several "
+            "splits. Default: the usual split.",
+        ),
+    ] = None
+
+    @property
+    def title(self) -> str:
+        """Return the name of the graph in headings."""
+        return str(self.data or self.graph or self.nodes)
+
+    def check_source(self) -> None:
+        """Refuse no graph and two graphs."""
+        if (self.data is not None) == self.is_given:
+            raise ValueError(
+                "Use either --data NAME or a graph of your own (--edges and --nodes, or --graph)."
+            )
+
+    def check_features(self, data: Data) -> Data:
+        """Refuse a graph without features."""
+        if data.x is None:
+            raise ValueError(f"{self.title}: there are no features; name numeric columns with --features.")
+        return data
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphOptions(NamedOrOwnGraphOptions):
+    """The options that choose a graph, attacked or with noise if requested."""
+
+    attack: Annotated[
+        str | None, _option("--attack", help="Published attack on the data set, such as metattack.")
+    ] = None
+    rate: Annotated[
+        float | None, _option("--rate", help="Rate of the published attack, as a share of the edges.")
+    ] = None
+    noise: Annotated[
+        str | None, _noise_option("--noise", help=f"Noise to add: {', '.join(NOISES)}. Default: none.")
+    ] = None
+    level: Annotated[
+        float | None,
+        _noise_option("--level", help="Strength of the noise: standard deviation, probability or rate."),
+    ] = None
+    standardize: Annotated[
+        bool, typer.Option("--standardize", help="Scale every feature to mean 0 and standard deviation 1.")
+    ] = False
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices.")] = 0
+
+    def read(self) -> Data:
+        """Read the graph, add the requested noise and standardise the features if requested."""
+        self.check_source()
+        data = self.check_features(self.read_own() if self.data is None else self._load(self.data))
+        data = self._add_noise(data)
+        return standardize(data) if self.standardize else data
+
+    def _load(self, name: str) -> Data:
+        split, seed = split_and_seed(self.split)
+        return load(name, root=self.data_dir, split=split, seed=seed, attack=self.attack, rate=self.rate)
+
+    def _add_noise(self, data: Data) -> Data:
+        if self.data is None and (self.split, self.attack, self.rate) != (None, None, None):
+            raise ValueError("--split, --attack and --rate require a named data set (--data).")
+        if (self.noise is None) != (self.level is None):
+            raise ValueError("Use --noise and --level together.")
+        if self.noise is None:
+            return data
+        kind: Any = NOISES[check_choice("--noise", self.noise, "the noise", tuple(NOISES))]
+        (setting,) = (field.name for field in fields(kind) if field.name != "seed")
+        return make_noise(self.noise, seed=self.seed, **{setting: self.level})(data)
+
+
+def split_and_seed(text: str | None) -> tuple[str | None, int | None]:
+    """Parse NAME or NAME:NUMBER; --seed has no part in it, so `fit` and `evaluate` use the same split."""
+    name, colon, number = (text or "").partition(":")
+    if colon and not (name and number.isdecimal()):
+        raise ValueError(f"--split must be NAME or NAME:NUMBER, got {text!r}.")
+    return name or None, int(number) if colon else None

@@ -1,0 +1,46 @@
+"""Options for the graph of `gadc attack` and `gadc audit`: clean, with labels and a split."""
+
+from dataclasses import dataclass
+
+import torch
+from torch_geometric.data import Data
+
+from gadc.cli._graph_data import check_labels, nodes_in
+from gadc.cli._options.graph import NamedOrOwnGraphOptions, split_and_seed
+from gadc.datasets import load
+from gadc.datasets.named._roles import TEST, TRAIN, VAL
+from gadc.datasets.named._splits import random_split
+
+DRAWN = ("random", "adaptive")  # splits of named data sets that a seed chooses
+_PARTS = ("train", "val", "test")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitGraphOptions(NamedOrOwnGraphOptions):
+    """The options that choose a graph with labels and a split."""
+
+    def read_split(self, seed: int) -> Data:
+        """Read the graph with its three masks; a random split is drawn by the seed."""
+        self.check_source()
+        data = self._read_named(self.data, seed) if self.data is not None else self._read_own_split(seed)
+        return self.check_features(data)
+
+    def _read_named(self, name: str, seed: int) -> Data:
+        split, number = split_and_seed(self.split)
+        drawn = number is None and split in DRAWN
+        return load(name, root=self.data_dir, split=split, seed=seed if drawn else number)
+
+    def _read_own_split(self, seed: int) -> Data:
+        """Use the masks that come with the file, or else draw 60/20/20 % of the labelled nodes."""
+        if self.split is not None:
+            raise ValueError("--split requires a named data set (--data).")
+        data = check_labels(self.read_own())
+        if nodes_in(data, *_PARTS) is None:
+            role = torch.from_numpy(random_split(data.y.numpy(), seed))
+            data.train_mask, data.val_mask, data.test_mask = (role == part for part in (TRAIN, VAL, TEST))
+        for part in _PARTS:
+            if not bool(data[f"{part}_mask"].any()):
+                raise ValueError(
+                    f"{self.title}: there are too few labelled nodes, the {part} part of the split is empty."
+                )
+        return data

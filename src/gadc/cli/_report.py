@@ -1,0 +1,35 @@
+"""`gadc report`: stored results as pages."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gadc._base.files import write_text
+from gadc.cli._output import say
+from gadc.experiments import Store, current_results, load_table, summarize, table_names
+from gadc.report import write_report
+from gadc.report._page import reproduction_page
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write to. Default: `report` in the folder of the results.")
+    ] = None,
+    docs: Annotated[Path | None, typer.Option(help="Markdown page of all tables to write as well.")] = None,
+) -> None:
+    """Write stored results as Markdown, LaTeX and HTML with plots.
+
+    Example: gadc report results --docs docs/reproduction.md
+    """
+    if not folder.is_dir():
+        raise ValueError(f"report: folder must be a folder of results, got {str(folder)!r}.")
+    store = Store(folder)
+    tables = [load_table(name) for name in table_names()]
+    summarized = [(table, summarize(table, current_results(table, store))) for table in tables]
+    for path in write_report(summarized, out or folder / "report"):
+        say(f"Wrote {path}")
+    if docs is not None:
+        write_text(docs, reproduction_page(summarized))
+        say(f"Wrote {docs}")
