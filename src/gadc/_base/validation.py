@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import TypeVar
 
 import torch
 from torch import Tensor
+
+Result = TypeVar("Result", Tensor, float)
 
 _FLOATS = (torch.float32, torch.float64)
 
@@ -31,15 +34,41 @@ def check_features(owner: str, x: Tensor, name: str = "x") -> Tensor:
 
 def check_finite(owner: str, values: Tensor, name: str) -> None:
     """Refuse NaN and infinity, and say how many there are and where the first one is."""
-    if torch.isfinite(values.detach().sum()):  # one quick pass; a sum may overflow, so it only acquits
-        return
-    finite = torch.isfinite(values)
-    if not finite.all():
-        where = tuple(torch.nonzero(~finite)[0].tolist())
-        raise ValueError(
-            f"{owner}: {name} must be finite, got {int((~finite).sum())} NaN or infinite values, "
-            f"the first at {where}."
-        )
+    fault = _non_finite(values)
+    if fault:
+        raise ValueError(f"{owner}: {name} must be finite, got {fault}.")
+
+
+def check_finite_result(owner: str, result: Result, name: str, advice: str) -> Result:
+    """Return a result, or refuse it where it holds NaN or infinity; the check takes one pass over it.
+
+    It belongs at the border of the package, once per public function, after the input was checked: what is
+    not finite there was made by an overflow.
+
+    Args:
+        owner: Name of the public function.
+        result: A tensor of any shape, or a number.
+        name: What the result is, such as "F = S X".
+        advice: What to scale or to change, as the end of a sentence.
+    """
+    if isinstance(result, Tensor):
+        fault = _non_finite(result)
+    else:
+        fault = None if math.isfinite(result) else f"{result!r}"
+    if fault:
+        raise ValueError(f"{owner}: {name} must be finite, got {fault}; {advice}.")
+    return result
+
+
+def _non_finite(values: Tensor) -> str | None:
+    """Say how many values are NaN or infinite and where the first one is; None where there are none."""
+    if not values.is_floating_point() or torch.isfinite(values.detach().sum()):
+        return None  # one quick pass; a sum may overflow, so it only acquits
+    wrong = ~torch.isfinite(values)
+    if not wrong.any():
+        return None
+    where = tuple(torch.nonzero(wrong)[0].tolist())
+    return f"{int(wrong.sum())} NaN or infinite values, the first at {where}"
 
 
 def check_edge_index(owner: str, edge_index: Tensor, num_nodes: int) -> Tensor:
