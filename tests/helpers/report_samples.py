@@ -20,8 +20,8 @@ def noise_table(**changes):
         Row(name="mlp", label="MLP_1 & ε|", model="mlp", companion=True),
     )
     notes = ("New noise in each run.", "Rows by their sums.")
-    about = {"title": "Noise", "source": "Table 3", "notes": notes, "runs": 100}
-    return Table(name="gaussian", columns=columns, rows=rows, **{**about, **changes})
+    about = {"name": "gaussian", "title": "Noise", "source": "Table 3", "notes": notes, "runs": 100}
+    return Table(**{**about, "columns": columns, "rows": rows, **changes})
 
 
 def sweep_table():

@@ -5,11 +5,9 @@ from typing import Annotated
 
 import typer
 
-from gadc._base.files import write_text
 from gadc.cli._output import say
 from gadc.experiments import Store, current_results, load_table, summarize, table_names
-from gadc.report import write_report
-from gadc.report._page import reproduction_page
+from gadc.report import write_report, write_reproduction_page
 
 
 def report(
@@ -17,7 +15,12 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Folder to write to. Default: `report` in the folder of the results.")
     ] = None,
-    docs: Annotated[Path | None, typer.Option(help="Markdown page of all tables to write as well.")] = None,
+    docs: Annotated[
+        Path | None,
+        typer.Option(
+            help="Markdown page of all tables to write as well, with a picture in its folder `images`."
+        ),
+    ] = None,
 ) -> None:
     """Write stored results as Markdown, LaTeX and HTML with plots.
 
@@ -31,5 +34,5 @@ def report(
     for path in write_report(summarized, out or folder / "report"):
         say(f"Wrote {path}")
     if docs is not None:
-        write_text(docs, reproduction_page(summarized))
-        say(f"Wrote {docs}")
+        for path in write_reproduction_page(summarized, docs):
+            say(f"Wrote {path}")

@@ -13,10 +13,11 @@ from gadc.report import _markdown as markdown
 from gadc.report._curves import find_plots
 from gadc.report._grid import LEGEND
 from gadc.report._markdown import markdown_tables
+from gadc.report._page import write_reproduction_page
 from gadc.report._plots import draw
 from gadc.report._section import Section
 
-__all__ = ["LEGEND", "markdown_tables", "write_report"]
+__all__ = ["LEGEND", "markdown_tables", "write_report", "write_reproduction_page"]
 
 
 def write_report(
