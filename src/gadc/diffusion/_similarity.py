@@ -52,8 +52,7 @@ def edge_cosines(x: Tensor, graph: LinearOperator, *, power: float = 1.0) -> Lin
 
 def gram_norm(x: Tensor, *, owner: str = "gram_norm") -> Tensor:
     """Compute ‖X Xᵀ‖_F from the smaller of X Xᵀ and Xᵀ X; refuse features where it is 0 or overflows."""
-    gram = x.T @ x if x.shape[0] >= x.shape[1] else x @ x.T
-    norm = frobenius_norm(gram)
+    norm = remembered("gram norm", (x,), lambda: frobenius_norm(x.T @ x if len(x) >= x.shape[1] else x @ x.T))
     if norm == 0 and not x.any():
         raise ValueError(f"{owner}: all features in x are zero, so Φ = X Xᵀ / ‖X Xᵀ‖_F is 0/0.")
     if norm == 0 or not norm.isfinite():

@@ -6,7 +6,7 @@ import torch
 from scipy import sparse
 
 from gadc.datasets import csbm
-from gadc.diffusion import VARIANTS
+from gadc.diffusion import VARIANTS, _similarity
 from gadc.estimators import GADCClassifier
 from gadc.robustness.edges import edge_effects
 
@@ -79,6 +79,14 @@ def test_edge_effects_of_the_automatic_choice_equal_predictions_without_the_edge
     found = edge_effects(model, DATA.x, DATA.edge_index, None, PAIRS)
     # `predict` diffuses II with a relative error of 1e-3, which `edge_effects` does not have.
     torch.testing.assert_close(found, predicted_effects(model, PAIRS), rtol=0, atol=5e-3)
+
+
+def test_edge_effects_compute_the_gram_norm_once(monkeypatch):
+    model, norms = fit_model(variant="II"), []
+    exact = _similarity.frobenius_norm
+    monkeypatch.setattr(_similarity, "frobenius_norm", lambda gram: norms.append(gram) or exact(gram))
+    edge_effects(model, DATA.x, DATA.edge_index, None, PAIRS)
+    assert len(norms) == 1
 
 
 def test_edge_effects_are_zero_for_a_model_that_uses_no_edge():

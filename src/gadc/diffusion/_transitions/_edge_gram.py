@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from gadc._base.memo import remembered
 from gadc._base.validation import check_choice, check_features, check_number
 from gadc.diffusion._graph import add_self_loops
 from gadc.diffusion._similarity import frobenius_norm, gram_norm
@@ -56,7 +57,8 @@ class EdgeGram(Plain):
         if self.eps == 0:
             return plain
         support = add_self_loops(graph, float(self.phi_self_loops))
-        products = support.values * sddmm(support.pattern, x, x)
+        inner = remembered("inner products", (x, support.pattern), lambda: sddmm(support.pattern, x, x))
+        products = support.values * inner
         scale = self.eps / self._phi_norm(x, products)
         operator = replace(plain, values=plain.values - scale * products, bounds=None)
         # ‖Φ‖₂ <= ‖Φ‖_F. On large graphs that is small, and then as good as an estimate of the spectrum.

@@ -9,7 +9,7 @@ An attack does not know the model: it differentiates a function `(x, edge_index,
 - `RandomFlips`, `DICE`: use no scores. `FGA`, `PGD`, `MinMax`, `PRBCD`, `GRBCD`: follow the gradient of the
   scores. `Metattack`, `Nettack`: attack a surrogate of their own.
 - `FeatureAttack`, `Injection`: change features, and add nodes, instead of flipping edges.
-- `Rules`: what the attacker is allowed to do. `LOSSES`, `make_loss`: what the attacker maximizes.
+- `Rules`: what the attacker is allowed to do. `LOSSES`, `make_loss`: what the attacker maximises.
 - `save_perturbation`, `load_perturbation`, `make_manifest`: attacks on disk.
 """
 

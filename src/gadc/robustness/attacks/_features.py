@@ -29,7 +29,7 @@ class FeatureAttack:
     Args:
         norm: "l0" (default) for binary features, "l2" for other features.
         num_steps: Number of gradient steps, 20 by default; "l0" distributes its flips over them.
-        loss: Loss that is maximized: a name in `LOSSES`, "tanh-margin" by default, or a function.
+        loss: Loss that is maximised: a name in `LOSSES`, "tanh-margin" by default, or a function.
 
     Examples:
         >>> import torch

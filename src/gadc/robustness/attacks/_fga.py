@@ -25,7 +25,7 @@ class FGA(EdgeAttack):
     Args:
         flips_per_step: Number of flips between two gradients, 1 by default; None makes all flips by the
             first gradient.
-        loss: Loss that is maximized: a name in `LOSSES`, "cross-entropy" by default, or a function.
+        loss: Loss that is maximised: a name in `LOSSES`, "cross-entropy" by default, or a function.
         block_size: Largest number of candidate pairs, 4.5 million by default; a graph with more pairs is
             attacked on a random block of them.
 

@@ -31,7 +31,7 @@ class Injection:
         features: "drawn" copies the features of random nodes; "optimized" (default) then changes them along
             the gradient.
         num_feature_steps: Number of gradient steps for the features, 20 by default.
-        loss: Loss that is maximized: a name in `LOSSES`, "tanh-margin" by default, or a function.
+        loss: Loss that is maximised: a name in `LOSSES`, "tanh-margin" by default, or a function.
 
     Examples:
         >>> import torch

@@ -1,8 +1,8 @@
-"""Losses that an attacker maximizes: the mean over the attacked nodes of a measure of how wrong they are.
+"""Losses that an attacker maximises: the mean over the attacked nodes of a measure of how wrong they are.
 
     cross-entropy        -log softmax(s)_y                  also grows for nodes that are wrong already
     margin               max_{c≠y} s_c - s_y
-    tanh-margin          tanh of the margin                 emphasizes the nodes near the boundary
+    tanh-margin          tanh of the margin                 emphasises the nodes near the boundary
     probability-margin   the margin of softmax(s)
 
 Geisler et al., "Robustness of Graph Neural Networks at Scale", NeurIPS 2021, compare them.
@@ -56,7 +56,7 @@ def make_loss(loss: str | Loss) -> Loss:
     """Look up a loss by name; a function `(scores, labels) -> loss` is passed through.
 
     Args:
-        loss: A name in `LOSSES`, or a function of scores (k, classes) and labels (k,) that is maximized.
+        loss: A name in `LOSSES`, or a function of scores (k, classes) and labels (k,) that is maximised.
 
     Examples:
         >>> import torch

@@ -42,7 +42,7 @@ class PGD(EdgeAttack):
         num_samples: Number of draws within the budget, 100 by default.
         max_draws: Largest number of draws including those beyond the budget, which are discarded; 1000 by
             default.
-        loss: Loss that is maximized: a name in `LOSSES`, "tanh-margin" by default, or a function.
+        loss: Loss that is maximised: a name in `LOSSES`, "tanh-margin" by default, or a function.
         block_size: Largest number of candidate pairs, 4.5 million by default; a graph with more pairs is
             attacked on a random block of them.
 

@@ -39,7 +39,7 @@ class GRBCD(EdgeAttack):
     Args:
         block_size: Number of pairs per block, 250,000 by default; more if the budget needs them.
         num_steps: Number of gradient steps, 125 by default.
-        loss: Loss that is maximized: a name in `LOSSES`, "tanh-margin" by default, or a function.
+        loss: Loss that is maximised: a name in `LOSSES`, "tanh-margin" by default, or a function.
 
     Examples:
         >>> import torch
@@ -101,7 +101,7 @@ class PRBCD(GRBCD):
     Args:
         block_size: Number of pairs per block, 250,000 by default; more if the budget needs them.
         num_steps: Number of gradient steps, 125 by default.
-        loss: Loss that is maximized: a name in `LOSSES`, "tanh-margin" by default, or a function.
+        loss: Loss that is maximised: a name in `LOSSES`, "tanh-margin" by default, or a function.
         resampling_steps: Number of first steps that draw new pairs, 100 by default; the block is fixed in the
             steps after them.
         rate: Base rate of the steps, 1000 by default.

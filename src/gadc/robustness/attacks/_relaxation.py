@@ -73,7 +73,7 @@ class RelaxedGraph:
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """The loss that the attacker maximizes, as a function of a relaxed graph or of discrete flips.
+    """The loss that the attacker maximises, as a function of a relaxed graph or of discrete flips.
 
     Attributes:
         scores: The attacked function.

@@ -129,7 +129,7 @@ def unlimited_leaves_features(
 
 
 def several_losses(findings: Sequence[Finding]) -> Check:
-    """Check that the adaptive attacks maximize more than one loss, since one loss can have a flat spot."""
+    """Check that the adaptive attacks maximise more than one loss, since one loss can have a flat spot."""
     losses = sorted({one.loss for one in findings if one.kind == "adaptive" and one.loss})
     return Check(
         name="several losses were tried",

@@ -14,7 +14,7 @@ class Finding:
     Attributes:
         attack: Name of the `AuditAttack`.
         kind: Its kind.
-        loss: The loss that the attack maximizes, if it follows a gradient.
+        loss: The loss that the attack maximises, if it follows a gradient.
         rate: Budget as a share of the edges.
         budget: Budget in pairs.
         flips: Number of pairs that the attack flipped.

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import torch
 from sklearn.utils.validation import check_is_fitted
@@ -109,9 +108,9 @@ class _Reader:
         if chosen is None:
             theta = neumann(model.lam, model.num_steps)
             settings = {name: getattr(model, name) for name in ("variant", "eps", "self_loops", "directed")}
-            build: _Build = partial(_one_variant, rows, settings)
+            build: _Build = partial(transition, rows, **settings)
         elif chosen.family == "none":
-            theta, build = [1.0], partial(_one_variant, rows, {"variant": "plain"})
+            theta, build = [1.0], partial(transition, rows, variant="plain")
         else:
             theta = neumann(chosen.lam, chosen.num_steps)
             build = partial(chosen.operator, x, rows, directed=model.directed)
@@ -149,9 +148,3 @@ class _Reader:
         if len(place) == 0:
             raise ValueError(f"edge_effects: pairs must be edges of the graph, got {ends.tolist()}.")
         return place
-
-
-def _one_variant(
-    rows: Tensor, settings: dict[str, Any], edge_index: Tensor, edge_weight: Tensor
-) -> LinearOperator:
-    return transition(rows, edge_index, edge_weight, **settings)
