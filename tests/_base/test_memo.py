@@ -4,6 +4,7 @@ import torch
 
 import gadc
 from gadc._base.memo import remembered, remembering
+from gadc.diffusion import VARIANTS
 from tests.helpers.graphs import random_graph
 
 
@@ -53,7 +54,7 @@ def test_transitions_are_the_same_with_and_without():
             manager.__enter__()
         for one in (graph, graph, other, graph):
             for weight in (one.edge_weight, 2 * one.edge_weight, None):
-                for variant in ("plain", "I", "II", "III", "IV"):
+                for variant in VARIANTS:
                     for directed in (False, True):
                         T = gadc.transition(one.x, one.edge_index, weight, variant=variant, directed=directed)
                         out.append(T.to_dense())

@@ -20,7 +20,7 @@ from sklearn.semi_supervised import LabelSpreading
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import gadc
-from gadc.diffusion import normalize_rows
+from gadc.diffusion import VARIANTS, normalize_rows
 from gadc.estimators import GADCClassifier, GADCTransformer, NodeClassifier
 from gadc.estimators._labels import validation_split
 from tests.helpers.graphs import random_graph
@@ -73,7 +73,7 @@ def _matrix(graph):
     return sparse.coo_array((weight, (rows, cols)), shape=(n, n))
 
 
-@pytest.mark.parametrize("variant", ["plain", "I", "II", "III", "IV"])
+@pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_transformer_is_diffuse(variant, weighted):
     graph = random_graph(12, 20, 4, weighted=weighted)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
-from gadc.diffusion import NearZeroRowSumWarning
+from gadc.diffusion import VARIANTS, NearZeroRowSumWarning
 from gadc.experiments import Cell, Column, Row, prepare, run_once
 from gadc.experiments._measures import MEASURES, connectivity, fit_seconds, own_equation_error, small_graph
 from gadc.models import FeatureModel
@@ -42,7 +42,7 @@ def test_own_equation_error_of_a_random_solution():
     assert own_equation_error(DATA, 8, solution="random") != pytest.approx(expected)
 
 
-@pytest.mark.parametrize("variant", ["plain", "I", "II", "III", "IV"])
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_connectivity_agrees_with_the_dense_definition(variant):
     T = dense.transition(GRAPH.x, GRAPH.A, variant, eps=0.5, norm="rw")
     expected = dense.connectivity(dense.diffusion_matrix(T, 3.0, 6), 3.0, 6)
