@@ -87,7 +87,7 @@ def test_a_few_labels_are_all_trained_on(run_json, run, folder):
     found = run_json("fit", *tables, "-o", folder / "m")
     assert found["labels"] == 2
     assert all(row["log_loss"] is None for row in found["figures"])  # NaN is null in JSON
-    assert "Too few labels" in found["explanation"]
+    assert "too few labels" in found["explanation"]
     assert "too few labels" in run("fit", *tables, "--variant", "II", "-o", folder / "m")[2]
 
 

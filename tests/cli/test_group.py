@@ -69,7 +69,7 @@ def test_a_missing_package_names_the_extra(run, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     code, _, err = run("data", "list")
     assert code == 1
-    assert err == f'error: the gadc command needs {package}: pip install "gadc[cli]"\n'
+    assert err == f'error: {package} is not installed; install it with: pip install "gadc[cli]"\n'
 
 
 def test_interrupting_a_command_leaves_no_traceback(run, monkeypatch, tmp_path):

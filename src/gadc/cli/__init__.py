@@ -3,9 +3,8 @@
 import sys
 from collections.abc import Sequence
 
+from gadc._base.extras import require
 from gadc.datasets import ChecksumError
-
-_PACKAGES = ("typer", "rich")  # of the extra "cli"
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -18,12 +17,11 @@ def main(args: Sequence[str] | None = None) -> None:
         args: Words of the command. Default: the words of the command line.
     """
     try:
-        from gadc.cli._group import app  # here, so that a missing package is an error of one line
+        for package in ("typer", "rich"):
+            require(package, "cli")
+        from gadc.cli._group import app  # imports typer
 
         app(args=None if args is None else list(args))
     except (OSError, ImportError, ValueError) as error:
-        message, package = str(error), str(getattr(error, "name", "")).partition(".")[0]
-        if isinstance(error, ModuleNotFoundError) and package in _PACKAGES:
-            message = f'the gadc command needs {package}: pip install "gadc[cli]"'
-        print(f"error: {message}", file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
         sys.exit(2 if isinstance(error, ValueError) and not isinstance(error, ChecksumError) else 1)
