@@ -6,6 +6,7 @@ import torch
 from gadc._base.pairs import encode_pairs
 from gadc.robustness.attacks import Rules
 from gadc.robustness.attacks import _best_pairs as search
+from gadc.robustness.attacks._meta_gradient import Descent
 from gadc.robustness.attacks._metattack import GRADIENTS
 from gadc.robustness.attacks._pair_gradient import Diffusion, PairGradient
 from tests.helpers.communities import dense_adjacency, three_communities
@@ -21,8 +22,8 @@ def test_best_pairs_finds_the_same_pairs_in_blocks_as_at_once(mode, monkeypatch)
     A, rules = dense_adjacency(data), Rules(mode=mode, protected=torch.tensor([2]))
     diffusion = Diffusion(data.x, encode_pairs(data.edge_index, None)[0])
     w1, w2 = random_weights(1)
-    training = {"lr": 0.1, "momentum": 0.9, "num_steps": 9}
-    diffused = GRADIENTS["exact"](diffusion.twice, meta_objective(data), w1, w2, **training)
+    descent = Descent(lr=0.1, momentum=0.9, num_steps=9)
+    diffused = GRADIENTS["exact"](diffusion.twice, meta_objective(data), w1, w2, descent)
     gradient = PairGradient(diffusion, diffused)
     gain = gradient.block(0, N) * (1 - 2 * A)
     expected = {}

@@ -27,7 +27,12 @@ from gadc._base.validation import check_choice, check_count, check_number
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Rules
 from gadc.robustness.attacks._best_pairs import best_pairs
 from gadc.robustness.attacks._budget import ROUNDING
-from gadc.robustness.attacks._meta_gradient import MetaObjective, approximate_gradient, exact_gradient
+from gadc.robustness.attacks._meta_gradient import (
+    Descent,
+    MetaObjective,
+    approximate_gradient,
+    exact_gradient,
+)
 from gadc.robustness.attacks._nodes import check_distinct_nodes
 from gadc.robustness.attacks._pair_gradient import Diffusion, PairGradient
 from gadc.robustness.attacks._surrogate import fit_surrogate
@@ -160,9 +165,7 @@ class Metattack(EdgeAttack):
             objective,
             _uniform(in_features, self.hidden, generator).to(diffusion.x.dtype),
             _uniform(self.hidden, num_classes, generator).to(diffusion.x.dtype),
-            lr=self.lr,
-            momentum=self.momentum,
-            num_steps=self.num_steps,
+            Descent(lr=self.lr, momentum=self.momentum, num_steps=self.num_steps),
         )
         count = 1 if self.flips_per_step == 1 else 64 * self.flips_per_step
         pairs = best_pairs(
