@@ -29,5 +29,5 @@ class RandomFlips(EdgeAttack):
 
 
 def num_draws(budget: float, rules: Rules) -> int:
-    """Number of pairs to draw so that the budget can be spent, also if most pairs cost less than 1."""
+    """Choose how many pairs to draw so that the budget can be spent, also if most cost less than 1."""
     return int(budget) if rules.cost is None else 10 * int(budget) + 1000

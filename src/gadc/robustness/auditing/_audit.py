@@ -148,7 +148,7 @@ class _Defender:
                     break
 
     def unlimited(self) -> float:
-        """Accuracy under far too large a budget, spent by gradient, or by labels if there is no gradient."""
+        """Measure the accuracy under far too large a budget, spent by gradient or, without one, by labels."""
         self._begin("unlimited budget")
         asked: dict[str, Any] = {
             "nodes": self.nodes,
@@ -162,7 +162,7 @@ class _Defender:
         return self._accuracy(self.scores, flips.apply(self.data))
 
     def graph_free(self) -> float:
-        """Accuracy of an MLP on the features alone."""
+        """Measure the accuracy of an MLP on the features alone."""
         self._begin("MLP without the graph")
         fitted = make_model("mlp", dropout=0.5).fit(self.data, seed=self.seed)
         return accuracy(fitted.logits[self.nodes], self.data.y[self.nodes])

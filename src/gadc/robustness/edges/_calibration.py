@@ -86,7 +86,7 @@ def calibrate_scores(
 
 
 def _planted_places(x: Tensor, pairs: Tensor, score: str, seed: int) -> _Array:
-    """Place of planted edges among the given ones: the share of given edges that score higher."""
+    """Plant edges and compute the place of each: the share of the given edges that score higher."""
     n, m = len(x), pairs.shape[1]
     count = min(max(1, round(_PLANTED_SHARE * m)), n * (n - 1) // 2 - m) if m else 0
     numbers = pair_numbers(*pairs).sort().values
@@ -103,13 +103,13 @@ def _planted_places(x: Tensor, pairs: Tensor, score: str, seed: int) -> _Array:
 
 
 def _places(ordered: NDArray[np.floating], scores: NDArray[np.floating]) -> _Array:
-    """Share of the ordered scores above each score; equal scores count half."""
+    """Compute the share of the ordered scores above each score; equal scores count half."""
     below = np.searchsorted(ordered, scores, "left") + np.searchsorted(ordered, scores, "right")
     return 1 - below / (2 * len(ordered))
 
 
 def _largest_share(planted: _Array, m: int) -> float:
-    """Smallest ratio of given to planted edges above a threshold, both shares at their bounds."""
+    """Find the smallest ratio of given to planted edges above a threshold, both shares at their bounds."""
     k = len(planted)
     hits, above = np.arange(1, k + 1), np.minimum(np.round(np.sort(planted) * m), m - 1)
     at_most = beta.ppf(1 - _ERROR_RATE, above + 1, m - above)

@@ -38,7 +38,7 @@ _Build = Callable[[Tensor, Tensor], LinearOperator]
 def edge_effects(
     model: GADCClassifier, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, pairs: Tensor
 ) -> Tensor:
-    """Change of the probability of the predicted class at both ends of an edge if that edge were removed.
+    """Compute how the probability of the predicted class changes at both ends of an edge if it is removed.
 
     Below 0 the edge supports the prediction at that end, above 0 it speaks against it. Each edge is removed
     by itself, in both directions, from the whole graph; the head stays as it was trained.
@@ -128,7 +128,7 @@ class _Reader:
         return edge_keys(self.edges, len(self.rows))
 
     def effect(self, ends: Tensor) -> Tensor:
-        """Change at both ends of an edge."""
+        """Compute the change at both ends of an edge."""
         without = self.transition(self.edges, self.weight.index_fill(0, self._places(ends), 0.0))
         columns = torch.zeros(len(self.rows), 2, dtype=self.rows.dtype)
         columns[ends, torch.arange(2)] = 1
@@ -142,7 +142,7 @@ class _Reader:
         return scores.double().softmax(1)
 
     def _places(self, ends: Tensor) -> Tensor:
-        """Entries of the edge in both directions, or in the one direction that a directed graph has."""
+        """Find the entries of the edge in both directions, or in the one that a directed graph has."""
         place, found = find_sorted(self.keys, edge_keys((ends, ends.flip(0)), len(self.rows)))
         place = place[found]
         if len(place) == 0:

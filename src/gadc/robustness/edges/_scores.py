@@ -68,7 +68,7 @@ class EdgeView:
         return torch.stack([self.pattern.rows.long(), self.pattern.cols.long()])
 
     def cosines(self, x: Tensor) -> Tensor:
-        """Cosine of the features of the ends of each edge; 0 for a zero row."""
+        """Compute the cosine of the features of the ends of each edge; 0 for a zero row."""
         return cosines(x, self.pattern)
 
 

@@ -116,13 +116,13 @@ def suspicious_edges(
 
 
 def _weights(data: Data, view: EdgeView) -> Tensor:
-    """Weight of each pair of the view in A."""
+    """Look up the weight of each pair of the view in A."""
     graph = adjacency(data.edge_index, data.get("edge_weight"), len(view.x), dtype=view.x.dtype)
     return graph.values[find_sorted(graph.pattern.keys, view.pattern.keys)[0]]
 
 
 def _effects(data: Data, model: GADCClassifier, pairs: Tensor, count: int) -> dict[str, pl.Series]:
-    """Effects of the first pairs at either end; the rest of both columns is null."""
+    """Compute the effects of the first pairs at either end; the rest of both columns is null."""
     first = pairs[:, :count]
     names = getattr(model, "feature_names_in_", None)
     x = match_features("suspicious_edges", data, model.n_features_in_, names)
@@ -134,7 +134,7 @@ def _effects(data: Data, model: GADCClassifier, pairs: Tensor, count: int) -> di
 
 
 def _known_false(data: Data, pairs: Tensor, given: Tensor | None) -> Tensor | None:
-    """Whether each pair is known to be false; None if nothing is known."""
+    """Tell whether each pair is known to be false; None if nothing is known."""
     if given is None:
         given = changed_edges(data)[0] if "clean_edge_index" in data else None
         if given is None or not given.shape[1]:
@@ -144,7 +144,7 @@ def _known_false(data: Data, pairs: Tensor, given: Tensor | None) -> Tensor | No
 
 
 def _end_names(data: Data) -> tuple[str, str]:
-    """Names of the columns with the two ends: the user's own, unless another column has that name."""
+    """Name the columns with the two ends as the user does, unless another column has that name."""
     report = data.get("table_report")
     columns = {} if report is None else report.columns
     names = columns.get("source", "source"), columns.get("target", "target")
