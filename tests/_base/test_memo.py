@@ -1,4 +1,4 @@
-"""Nothing is remembered unless asked for, and never for other or changed tensors."""
+"""Results are kept only within a block, and never for other or changed tensors."""
 
 import torch
 
@@ -16,7 +16,7 @@ class _Counter:
         return self.calls
 
 
-def test_only_within_the_block():
+def test_results_are_kept_only_within_the_block():
     count, x = _Counter(), torch.ones(2)
     assert [remembered("a", (x,), count) for _ in range(2)] == [1, 2]
     with remembering():
@@ -27,7 +27,7 @@ def test_only_within_the_block():
     assert remembered("a", (x,), count) == 5
 
 
-def test_other_inputs_are_computed_anew():
+def test_other_or_changed_inputs_are_computed_again():
     count, x = _Counter(), torch.ones(2)
     with remembering():
         assert remembered("a", (x, 1), count) == 1
@@ -45,25 +45,28 @@ def test_other_inputs_are_computed_anew():
             assert [remembered("b", (y, 1), count) for _ in range(2)] == [9, 10]
 
 
-def test_transitions_are_the_same_with_and_without():
+def _all_transitions(graphs):
+    """Build every variant over the same graphs several times, with other weights and directions."""
+    return [
+        gadc.transition(one.x, one.edge_index, weight, variant=variant, directed=directed).to_dense()
+        for one in graphs
+        for weight in (one.edge_weight, 2 * one.edge_weight, None)
+        for variant in VARIANTS
+        for directed in (False, True)
+    ]
+
+
+def test_transitions_within_a_block_are_the_same_as_outside():
     graph = random_graph(10, 20, 3, weighted=True)
     other = random_graph(10, 20, 3, seed=1, weighted=True)
-    fresh, kept = [], []
-    for out, manager in ((fresh, None), (kept, remembering())):
-        if manager:
-            manager.__enter__()
-        for one in (graph, graph, other, graph):
-            for weight in (one.edge_weight, 2 * one.edge_weight, None):
-                for variant in VARIANTS:
-                    for directed in (False, True):
-                        T = gadc.transition(one.x, one.edge_index, weight, variant=variant, directed=directed)
-                        out.append(T.to_dense())
-        if manager:
-            manager.__exit__(None, None, None)
-    assert all(torch.equal(a, b) for a, b in zip(fresh, kept, strict=True))
+    graphs = (graph, graph, other, graph)
+    expected = _all_transitions(graphs)
+    with remembering():
+        kept = _all_transitions(graphs)
+    assert all(torch.equal(a, b) for a, b in zip(expected, kept, strict=True))
 
 
-def test_gradients_reach_features_within_the_block():
+def test_gradients_reach_the_features_within_a_block():
     graph = random_graph(6, 9, 3, weighted=True)
     x = graph.x.clone().requires_grad_()
     with remembering():

@@ -1,11 +1,60 @@
-"""Checks on input and on results: what they accept, and the sentence that they refuse the rest with."""
-
-import math
+"""Every check returns what is allowed and names owner, argument, rule and value otherwise."""
 
 import pytest
 import torch
 
-from gadc._base.validation import check_finite_result
+from gadc._base.validation import (
+    check_choice,
+    check_count,
+    check_edge_index,
+    check_edge_weight,
+    check_features,
+    check_finite,
+    check_finite_result,
+    check_number,
+)
+
+NAN, INF = float("nan"), float("inf")
+EDGES = torch.tensor([[0, 1], [1, 2]])
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint8, torch.bool])
+def test_features_of_integers_become_floats(dtype):
+    x = check_features("f", torch.tensor([[1, 0]], dtype=dtype))
+    assert x.dtype == torch.get_default_dtype()
+    assert x.tolist() == [[1.0, 0.0]]
+
+
+def test_sparse_features_become_dense():
+    x = check_features("f", torch.eye(3).to_sparse())
+    assert x.layout == torch.strided
+    assert torch.equal(x, torch.eye(3))
+
+
+def test_double_features_are_returned_as_they_are():
+    x = torch.ones(2, 3, dtype=torch.float64)
+    assert check_features("f", x) is x
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "message"),
+    [
+        ([[1.0]], TypeError, r"^f: z must be a torch\.Tensor, got list\.$"),
+        (torch.ones(3), ValueError, r"^f: z must be a matrix .* got shape \(3,\)\.$"),
+        (torch.ones(0, 3), ValueError, r"at least one of each, got shape \(0, 3\)"),
+        (torch.ones(3, 0), ValueError, r"at least one of each, got shape \(3, 0\)"),
+        (torch.ones(1, 1).half(), TypeError, "must be float32, float64 or integer, got torch.float16"),
+        (torch.ones(1, 1) + 1j, TypeError, "got torch.complex64"),
+        (torch.tensor([[1.0, NAN], [INF, 0.0]]), ValueError, r"got 2 NaN or infinite .* first at \(0, 1\)"),
+    ],
+)
+def test_bad_features_are_refused(x, error, message):
+    with pytest.raises(error, match=message):
+        check_features("f", x, "z")
+
+
+def test_finite_values_whose_sum_overflows_are_accepted():
+    check_finite("f", torch.full((4,), 3e38), "x")
 
 
 @pytest.mark.parametrize(
@@ -19,12 +68,12 @@ def test_check_finite_result_returns_what_is_finite(result):
     ("result", "got"),
     [
         (
-            torch.tensor([[0.0, 1.0], [math.inf, math.nan]]),
+            torch.tensor([[0.0, 1.0], [INF, NAN]]),
             r"2 NaN or infinite values, the first at \(1, 0\)",
         ),
-        (torch.tensor([math.inf, -math.inf]), r"2 NaN or infinite values, the first at \(0,\)"),
-        (torch.tensor(math.nan), r"1 NaN or infinite values, the first at \(\)"),
-        (math.inf, "inf"),
+        (torch.tensor([INF, -INF]), r"2 NaN or infinite values, the first at \(0,\)"),
+        (torch.tensor(NAN), r"1 NaN or infinite values, the first at \(\)"),
+        (INF, "inf"),
     ],
 )
 def test_check_finite_result_refuses_the_rest_with_advice(result, got):
@@ -36,3 +85,80 @@ def test_check_finite_result_keeps_the_gradient():
     x = torch.ones(2, requires_grad=True)
     check_finite_result("who", 2 * x, "F", "scale x").sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
+def test_edges_become_long(dtype):
+    assert torch.equal(check_edge_index("f", EDGES.to(dtype), 3), EDGES)
+    assert check_edge_index("f", EDGES[:, :0].to(dtype), 0).dtype == torch.int64
+
+
+@pytest.mark.parametrize(
+    ("edges", "error", "message"),
+    [
+        (EDGES.tolist(), TypeError, r"^f: edge_index must be a torch\.Tensor, got list\.$"),
+        (EDGES.float(), TypeError, "must hold integers, got torch.float32"),
+        (EDGES.bool(), TypeError, "must hold integers, got torch.bool"),
+        (EDGES[0], ValueError, r"must have shape \(2, edges\), got \(2,\)"),
+        (EDGES.repeat(2, 1), ValueError, r"must have shape \(2, edges\), got \(4, 2\)"),
+        (EDGES + 1, ValueError, "must hold node numbers from 0 to 2, got 1 to 3"),
+        (EDGES - 1, ValueError, "must hold node numbers from 0 to 2, got -1 to 1"),
+    ],
+)
+def test_bad_edges_are_refused(edges, error, message):
+    with pytest.raises(error, match=message):
+        check_edge_index("f", edges, 3)
+
+
+def test_edge_weights_take_the_given_type():
+    weight = check_edge_weight("f", torch.tensor([1, 2]), 2, torch.float64)
+    assert weight.dtype == torch.float64
+
+
+@pytest.mark.parametrize(
+    ("weight", "error", "message"),
+    [
+        ([1.0, 1.0], TypeError, r"^f: edge_weight must be a torch\.Tensor, got list\.$"),
+        (torch.ones(3), ValueError, r"must have shape \(2,\), one weight per edge, got \(3,\)"),
+        (torch.ones(2, 1), ValueError, r"must have shape \(2,\), one weight per edge, got \(2, 1\)"),
+        (torch.ones(2) + 1j, TypeError, "must be real, got torch.complex64"),
+        (torch.tensor([1.0, NAN]), ValueError, "edge_weight must be finite, got 1 NaN"),
+    ],
+)
+def test_bad_edge_weights_are_refused(weight, error, message):
+    with pytest.raises(error, match=message):
+        check_edge_weight("f", weight, 2, torch.float32)
+
+
+def test_numbers_may_reach_a_bound_that_is_not_strict():
+    assert check_number("f", 0, "eps") == 0.0
+    assert isinstance(check_number("f", 1, "eps"), float)
+    assert check_number("f", -1, "eps", low=-1) == -1.0
+
+
+@pytest.mark.parametrize("value", [NAN, INF, -INF, -0.1])
+def test_bad_numbers_are_refused(value):
+    with pytest.raises(ValueError, match=r"^f: eps must be finite and >= 0, got .*\.$"):
+        check_number("f", value, "eps")
+
+
+def test_strict_bounds_are_refused():
+    with pytest.raises(ValueError, match=r"^f: lam must be finite and > 2, got 2\.$"):
+        check_number("f", 2, "lam", low=2, strict=True)
+
+
+def test_counts_may_be_whole_floats():
+    assert check_count("f", 3.0, "num_steps") == 3
+    assert isinstance(check_count("f", 3.0, "num_steps"), int)
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, True])
+def test_bad_counts_are_refused(value):
+    with pytest.raises(ValueError, match=r"^f: num_steps must be a whole number >= 1, got "):
+        check_count("f", value, "num_steps", low=1)
+
+
+def test_choices_are_listed_in_the_error():
+    assert check_choice("f", "sym", "norm", ("sym", "rw")) == "sym"
+    with pytest.raises(ValueError, match=r"^f: norm must be one of 'sym', 'rw', got 'row'\.$"):
+        check_choice("f", "row", "norm", ("sym", "rw"))

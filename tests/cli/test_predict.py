@@ -65,7 +65,7 @@ def test_a_file_that_is_not_a_model_is_refused(run, folder, mine, command):
     assert "no such file" in err
     code, _, err = run(command, folder / "people.csv", *mine, *out)
     assert code == 2
-    assert "is no safetensors file" in err
+    assert "is truncated or not a safetensors file" in err
 
 
 def test_evaluate_measures_the_labelled_nodes(run_json, run, folder, mine, model):

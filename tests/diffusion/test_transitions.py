@@ -177,3 +177,13 @@ def test_gram_variants_refuse_features_out_of_range(variant, scale):
     graph = random_graph(12, 20, 4)
     with pytest.raises(ValueError, match=r"must fit into the type of x, torch.float32, got (0.0|inf|nan)"):
         gadc.transition(graph.x.float() * scale, graph.edge_index, variant=variant)
+
+
+def test_edge_gram_gives_bounds_of_its_spectrum_unless_eps_is_large():
+    graph = random_graph(200, 400, 8)
+    T = gadc.transition(*graph.args, variant="III", eps=0.1)
+    assert T.bounds is not None
+    eigenvalues = torch.linalg.eigvalsh(T.to_dense())
+    assert T.bounds[0] <= eigenvalues[0]
+    assert eigenvalues[-1] <= T.bounds[1]
+    assert gadc.transition(*graph.args, variant="III", eps=50.0).bounds is None

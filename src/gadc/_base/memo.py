@@ -1,7 +1,7 @@
-"""Results kept for a while, for loops that evaluate one graph hundreds of times with other edge weights.
+"""Keep results within a block, for loops that evaluate one graph hundreds of times with other edge weights.
 
-Nothing is kept unless a caller asks for it with `remembering()`, and what was kept goes when that block ends.
-Within it, a result holds for the very tensors it was made of, unchanged since.
+Nothing is kept outside a `remembering()` block, and all results are dropped when the block ends. A kept
+result is used only for the same tensor objects, and only while they are unchanged.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import TypeVar, cast
 from torch import Tensor
 
 Result = TypeVar("Result")
-_Entry = tuple[tuple[object, ...], list[int], object]
-_slots: ContextVar[dict[str, _Entry] | None] = ContextVar("gadc_slots", default=None)
+_Kept = tuple[tuple[object, ...], list[int], object]  # inputs, versions of the tensors, result
+_slots: ContextVar[dict[str, _Kept] | None] = ContextVar("gadc_slots", default=None)
 
 
 @contextmanager
 def remembering() -> Iterator[None]:
-    """Within this block, `remembered` keeps one result a name."""
+    """Let `remembered` keep the last result of each name within a `with` block."""
     token = _slots.set({})
     try:
         yield
@@ -29,13 +29,13 @@ def remembering() -> Iterator[None]:
 
 
 def remembered(name: str, inputs: tuple[object, ...], compute: Callable[[], Result]) -> Result:
-    """`compute()`, or its last result of that name if the inputs are the same objects, unchanged since.
+    """Return `compute()`, or the last result of that name if its inputs were the same and have not changed.
 
     Args:
-        name: Names the computation.
-        inputs: All that the result depends on. Tensors count as the same by identity and version, other
-            objects by equality (which is identity for objects that define none).
-        compute: The computation; it runs anew where an input requires gradients.
+        name: Name of the computation.
+        inputs: Everything that the result depends on. Tensors are compared by identity and version, other
+            objects by equality (which is identity for objects that do not define it).
+        compute: The computation. It always runs if an input requires gradients.
     """
     slots = _slots.get()
     tensors = [one for one in inputs if isinstance(one, Tensor)]
@@ -51,6 +51,7 @@ def remembered(name: str, inputs: tuple[object, ...], compute: Callable[[], Resu
 
 
 def _same(before: tuple[object, ...], now: tuple[object, ...]) -> bool:
+    """Return whether all inputs are the same objects, or equal if they are not tensors."""
     return len(before) == len(now) and all(
         a is b or not (isinstance(a, Tensor) or isinstance(b, Tensor) or a != b)
         for a, b in zip(before, now, strict=True)

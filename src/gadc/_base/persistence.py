@@ -1,8 +1,8 @@
-"""Fitted models on disk without pickle: one safetensors file, the settings as JSON in its header.
+"""Fitted models on disk without pickle: one safetensors file with the settings as JSON in its header.
 
-The header carries a format version and a checksum over everything else, so that a file from another version,
-a truncated one and a damaged one are told apart before anything is built from them. (The checksum guards
-against accidents; it is no signature.)
+The header holds a format version and a checksum of everything else, so files of another version, truncated
+files and damaged files are recognised before a model is built from them. The checksum protects against
+accidents; it is not a signature.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gadc._base.files import write_bytes
 from gadc._version import __version__
 
 FORMAT_VERSION = 1
-_ENTRY = "gadc"  # the header's entry that holds our JSON
+_ENTRY = "gadc"  # name of the header entry that holds the JSON
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -31,10 +31,13 @@ def write(path: str | os.PathLike[str], kind: str, settings: Mapping[str, Any], 
     """Write a model; the file appears whole or not at all.
 
     Args:
-        path: The file; an existing one is replaced.
-        kind: What is stored, to be asked for again in `read`.
-        settings: Anything JSON can hold; NumPy scalars become plain numbers.
-        arrays: Name to array.
+        path: The file; an existing file is replaced.
+        kind: Kind of model, which `read` checks.
+        settings: JSON values; NumPy scalars become plain numbers.
+        arrays: Arrays by name.
+
+    Raises:
+        TypeError: A setting is not a JSON value.
     """
     arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     text = json.dumps(settings, default=_plain, sort_keys=True)
@@ -49,13 +52,24 @@ def write(path: str | os.PathLike[str], kind: str, settings: Mapping[str, Any], 
 
 
 def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Arrays]:
-    """The settings and arrays that `write` stored under that kind; anything else is a ValueError."""
+    """Read the settings and arrays of a model.
+
+    Args:
+        path: A file that `write` made.
+        kind: Kind that the model must have.
+
+    Returns:
+        Settings and arrays by name.
+
+    Raises:
+        ValueError: The file is truncated, damaged, of another version, of another kind or not a model.
+    """
     try:
         with safe_open(os.fspath(path), framework="np") as file:
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
-        raise ValueError(f"read: {path} is no safetensors file, or a truncated one: {error}.") from error
+        raise ValueError(f"read: {path} is truncated or not a safetensors file: {error}.") from error
     header = _header(path, metadata)
     version = header.get("format_version")
     if version != FORMAT_VERSION:
@@ -73,7 +87,7 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Array
 
 def _header(path: str | os.PathLike[str], metadata: Mapping[str, str]) -> dict[str, Any]:
     if _ENTRY not in metadata:
-        raise ValueError(f"read: {path} is a safetensors file, but not one of gadc's models.")
+        raise ValueError(f"read: {path} is a safetensors file, but not a model of gadc.")
     try:
         header = json.loads(metadata[_ENTRY])
     except json.JSONDecodeError as error:

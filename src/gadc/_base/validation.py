@@ -1,4 +1,4 @@
-"""Checks on what users pass in: each error says who complains, the rule, and the value it got."""
+"""Checks of user input. Each error names the function or class, the argument, the rule and the value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ _FLOATS = (torch.float32, torch.float64)
 
 
 def check_features(owner: str, x: Tensor, name: str = "x") -> Tensor:
-    """A dense float matrix with at least one row and column, all finite; integers and sparse become that."""
+    """Return features as a dense float32 or float64 matrix, or raise an error.
+
+    Integers and booleans become floats, sparse matrices become dense.
+
+    Args:
+        owner: Function or class that the error names.
+        x: Features; at least one row and one column, all finite.
+        name: Name of the argument. By default "x".
+    """
     if not isinstance(x, Tensor):
         raise TypeError(f"{owner}: {name} must be a torch.Tensor, got {type(x).__name__}.")
     if x.ndim != 2 or 0 in x.shape:
@@ -33,23 +41,23 @@ def check_features(owner: str, x: Tensor, name: str = "x") -> Tensor:
 
 
 def check_finite(owner: str, values: Tensor, name: str) -> None:
-    """Refuse NaN and infinity, and say how many there are and where the first one is."""
+    """Raise an error that counts the NaN and infinite values and names the place of the first."""
     fault = _non_finite(values)
     if fault:
         raise ValueError(f"{owner}: {name} must be finite, got {fault}.")
 
 
 def check_finite_result(owner: str, result: Result, name: str, advice: str) -> Result:
-    """Return a result, or refuse it where it holds NaN or infinity; the check takes one pass over it.
+    """Return a result, or raise an error if it holds NaN or infinite values.
 
-    It belongs at the border of the package, once per public function, after the input was checked: what is
-    not finite there was made by an overflow.
+    Public functions call it once, on what they return. Their input has been checked before, so a value that
+    is not finite comes from an overflow.
 
     Args:
         owner: Name of the public function.
         result: A tensor of any shape, or a number.
-        name: What the result is, such as "F = S X".
-        advice: What to scale or to change, as the end of a sentence.
+        name: Name of the result, such as "F = S X".
+        advice: What the user can change, as the end of a sentence.
     """
     if isinstance(result, Tensor):
         fault = _non_finite(result)
@@ -61,9 +69,9 @@ def check_finite_result(owner: str, result: Result, name: str, advice: str) -> R
 
 
 def _non_finite(values: Tensor) -> str | None:
-    """Say how many values are NaN or infinite and where the first one is; None where there are none."""
+    """Count NaN and infinite values and name the place of the first; None if there are none."""
     if not values.is_floating_point() or torch.isfinite(values.detach().sum()):
-        return None  # one quick pass; a sum may overflow, so it only acquits
+        return None  # one quick pass; a sum that overflows proves nothing
     wrong = ~torch.isfinite(values)
     if not wrong.any():
         return None
@@ -72,7 +80,7 @@ def _non_finite(values: Tensor) -> str | None:
 
 
 def check_edge_index(owner: str, edge_index: Tensor, num_nodes: int) -> Tensor:
-    """A (2, edges) tensor of node numbers below `num_nodes`, as int64."""
+    """Return edges (2, edges) as int64, or raise an error unless they are node numbers below `num_nodes`."""
     if not isinstance(edge_index, Tensor):
         raise TypeError(f"{owner}: edge_index must be a torch.Tensor, got {type(edge_index).__name__}.")
     if edge_index.is_floating_point() or edge_index.is_complex() or edge_index.dtype == torch.bool:
@@ -89,12 +97,12 @@ def check_edge_index(owner: str, edge_index: Tensor, num_nodes: int) -> Tensor:
 
 
 def check_edge_weight(owner: str, edge_weight: Tensor, num_edges: int, dtype: torch.dtype) -> Tensor:
-    """A finite vector with one weight an edge, in the dtype of the features."""
+    """Return edge weights in the given type, or raise an error unless they are finite, one per edge."""
     if not isinstance(edge_weight, Tensor):
         raise TypeError(f"{owner}: edge_weight must be a torch.Tensor, got {type(edge_weight).__name__}.")
     if edge_weight.shape != (num_edges,):
         raise ValueError(
-            f"{owner}: edge_weight must have shape ({num_edges},), one an edge, "
+            f"{owner}: edge_weight must have shape ({num_edges},), one weight per edge, "
             f"got {tuple(edge_weight.shape)}."
         )
     if edge_weight.is_complex():
@@ -104,7 +112,7 @@ def check_edge_weight(owner: str, edge_weight: Tensor, num_edges: int, dtype: to
 
 
 def check_number(owner: str, value: float, name: str, *, low: float = 0.0, strict: bool = False) -> float:
-    """A finite number >= low (> low if strict)."""
+    """Return a number, or raise an error unless it is finite and >= `low` (> `low` if strict)."""
     # `not >=` also rejects NaN.
     good = math.isfinite(value) and (value > low if strict else value >= low)
     if not good:
@@ -115,14 +123,14 @@ def check_number(owner: str, value: float, name: str, *, low: float = 0.0, stric
 
 
 def check_count(owner: str, value: int, name: str, *, low: int = 0) -> int:
-    """A whole number >= low."""
+    """Return an integer, or raise an error unless it is whole and >= `low`."""
     if isinstance(value, bool) or int(value) != value or value < low:
         raise ValueError(f"{owner}: {name} must be a whole number >= {low}, got {value!r}.")
     return int(value)
 
 
 def check_choice(owner: str, value: str, name: str, choices: tuple[str, ...]) -> str:
-    """One of the listed names."""
+    """Return a name, or raise an error unless it is one of the choices."""
     if value not in choices:
         raise ValueError(f"{owner}: {name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
     return value

@@ -1,12 +1,12 @@
 """Linear operators that are sparse plus low rank, and the products behind them.
 
-LinearOperator            A + U Vᵀ with products, algebra and estimates of the spectrum
-SparsePattern             positions of the entries of a sparse matrix
-Step                      operations on a product that are done in the same pass
-spmm, spmm_transposed     sparse times dense
-sddmm                     inner products at the entries of a pattern
-row_sums, rescale         sums of rows, and rows and columns times factors
-use_backend, uses_numba   torch or Numba
+- `LinearOperator`: A + U Vᵀ with products, algebra and estimates of the spectrum
+- `SparsePattern`: positions of the entries of a sparse matrix
+- `Step`: operations on a product that are done in the same pass
+- `spmm`, `spmm_transposed`: sparse times dense
+- `sddmm`: inner products at the entries of a pattern
+- `row_sums`, `rescale`: sums of rows, and rows and columns times factors
+- `use_backend`, `uses_numba`: torch or Numba
 """
 
 from gadc.operators._backend import use_backend, uses_numba

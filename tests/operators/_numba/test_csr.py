@@ -1,0 +1,75 @@
+"""Products in Numba against plain torch, with one and several threads."""
+
+import pytest
+import torch
+
+from gadc.operators._numba import csr, threads
+from gadc.operators._torch import csr as torch_csr
+from tests.helpers.patterns import KINDS, make_pattern, sampled, symmetric_pattern
+
+TOLERANCE = {torch.float32: {"rtol": 1e-4, "atol": 1e-4}, torch.float64: {"rtol": 1e-10, "atol": 1e-10}}
+
+
+@pytest.fixture(params=[1, 3])
+def _threads(request, monkeypatch):
+    monkeypatch.setattr(threads, "_MIN_WORK", 1)
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("_threads")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("index", [torch.int32, torch.int64])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("columns", [0, 1, 5, 37])
+def test_products_equal_torch(kind, index, dtype, columns):
+    pattern = make_pattern(kind, index)
+    values = torch.randn(pattern.nnz, dtype=dtype)
+    left = torch.randn(pattern.num_rows, columns, dtype=dtype)
+    right = torch.randn(pattern.num_cols, columns, dtype=dtype)
+    expected = torch_csr.spmm(pattern, values, right)
+    torch.testing.assert_close(csr.spmm(pattern, values, right), expected, **TOLERANCE[dtype])
+    found = csr.sddmm(pattern, left, right)
+    torch.testing.assert_close(found, sampled(pattern, left, right), **TOLERANCE[dtype])
+
+
+@pytest.mark.usefixtures("_threads")
+def test_row_sums_and_rescaled_entries_equal_torch():
+    pattern = make_pattern("random")
+    values = torch.randn(pattern.nnz)
+    left, right = torch.randn(pattern.num_rows), torch.randn(pattern.num_cols)
+    torch.testing.assert_close(csr.row_sums(pattern, values), torch_csr.row_sums(pattern, values))
+    expected = torch_csr.rescale(pattern, values, left, right)
+    torch.testing.assert_close(csr.rescale(pattern, values, left, right), expected)
+
+
+def test_products_of_wide_matrices_equal_torch():
+    """The matrix has more columns than are taken at a time, and is so large that rows are fetched ahead."""
+    pattern = make_pattern("random")
+    values, dense = torch.randn(pattern.nnz), torch.randn(pattern.num_cols, 6001)
+    assert dense.numel() * dense.itemsize > 2**20
+    torch.testing.assert_close(csr.spmm(pattern, values, dense), torch_csr.spmm(pattern, values, dense))
+    left = torch.randn(pattern.num_rows, 6001)
+    found = csr.sddmm(pattern, left, dense)
+    torch.testing.assert_close(found, sampled(pattern, left, dense), rtol=1e-3, atol=1e-3)
+
+
+def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):
+    monkeypatch.setattr(threads, "_MIN_WORK", 1)
+    pattern, before, results = symmetric_pattern(), torch.get_num_threads(), []
+    dense, values = torch.randn(50, 33), torch.randn(pattern.nnz)
+    for count in (1, 2, 5):
+        torch.set_num_threads(count)
+        results.append((csr.spmm(pattern, values, dense), csr.sddmm(pattern, dense, dense)))
+    torch.set_num_threads(before)
+    assert all(torch.equal(a, b) for other in results[1:] for a, b in zip(results[0], other, strict=True))
+
+
+@pytest.mark.usefixtures("_threads")
+def test_symmetric_inner_products_are_mirrored_only_for_equal_factors():
+    pattern = symmetric_pattern()
+    x, other = torch.randn(2, 50, 9).double()
+    torch.testing.assert_close(csr.sddmm(pattern, x, x), sampled(pattern, x, x))
+    torch.testing.assert_close(csr.sddmm(pattern, x, other), sampled(pattern, x, other))
