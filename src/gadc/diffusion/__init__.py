@@ -1,22 +1,17 @@
 """The paper: graph -> transition -> series -> polynomial -> diffuse; denoising and theory.
 
-Plain, EdgeCosine, GlobalGram, EdgeGram, CosineGraph, AnchoredCosine
-The transitions, with all their settings; `VARIANTS` gives them by name.
-transition, make_transition
-The transition matrix of a graph; the transition object of a name.
-neumann, ppr, appnp, sgc, ssgc, heat
-Coefficients of a diffusion series.
-polynomial, diffuse, diffuse_on_disk
-The series applied to features: with any operator, in one call, and from file to file.
-minimize_agsd, AGSDSolution, gsd_objective, agsd_objective, worst_perturbation
-Graph signal denoising against an adversary, solved exactly.
-connectivity_factor, noise_gain, row_sums, total_weight, Estimate, entrywise_noise_bound,
-expected_noise_energy, printed_frobenius_bound
-How much noise a diffusion lets through.
-normalize_rows, NORMALIZATIONS
-Row normalisation of features.
-LowRank
-The transition of a low-rank graph, a baseline.
+- `transition`, `make_transition`: the transition matrix of a graph; the transition object of a name.
+- `Plain`, `EdgeCosine`, `GlobalGram`, `EdgeGram`, `CosineGraph`, `AnchoredCosine`: the transitions, with all
+  their settings; `VARIANTS` gives them by name.
+- `neumann`, `ppr`, `appnp`, `sgc`, `ssgc`, `heat`: coefficients of a diffusion series.
+- `polynomial`, `diffuse`, `diffuse_on_disk`: the series applied to features, with any operator, in one call,
+  and from file to file.
+- `minimize_agsd`, `AGSDSolution`, `gsd_objective`, `agsd_objective`, `worst_perturbation`: graph signal
+  denoising against an adversary, solved exactly.
+- `connectivity_factor`, `noise_gain`, `row_sums`, `total_weight`, `Estimate`, `entrywise_noise_bound`,
+  `expected_noise_energy`, `printed_frobenius_bound`: how much noise a diffusion lets through.
+- `normalize_rows`, `NORMALIZATIONS`: row normalisation of features.
+- `LowRank`: the transition of a low-rank graph, a baseline.
 """
 
 from gadc.diffusion._denoising import (
