@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 
 import pytest
 
@@ -30,3 +31,21 @@ def test_examples_of_a_module_print_what_they_say(name: str, tmp_path, monkeypat
         runner.run(test, out=report.append)
     assert runner.summarize(verbose=False).failed == 0, "\n".join(report)
     assert runner.tries, "the module has examples that doctest does not find"
+
+
+PUBLIC = ("", ".series", ".theory", ".diffusion", ".transforms", ".models", ".robustness", ".datasets")
+
+
+@pytest.mark.parametrize("name", [f"gadc{name}" for name in (*PUBLIC, ".estimators", ".pyg")])
+def test_every_public_class_and_function_has_an_example(name: str):
+    """Exceptions and warnings need none."""
+    module = importlib.import_module(name)
+    exported = {one: getattr(module, one) for one in module.__all__}
+    without = [
+        one
+        for one, value in exported.items()
+        if (inspect.isfunction(value) or inspect.isclass(value))
+        and not (inspect.isclass(value) and issubclass(value, BaseException))
+        and "Examples:" not in (value.__doc__ or "")
+    ]
+    assert without == []

@@ -83,7 +83,21 @@ class Guard(NamedTuple):
 
 
 def guard(x: Tensor, graph: LinearOperator, *, threshold: float = 0.0) -> Guard:
-    """Return α of the states x over A: rows that sum to 1, with more weight on similar neighbours."""
+    """Return α of the states x over A: rows that sum to 1, with more weight on similar neighbours.
+
+    Args:
+        x: States, shape (n, width).
+        graph: A, with an explicit diagonal.
+        threshold: Cosines below this value count as 0, which is the default.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.diffusion import Plain
+        >>> x, edges = torch.ones(2, 1), torch.tensor([[0], [1]])
+        >>> guard(x, Plain(self_loops=0.0)(x, edges)).weights.to_dense()
+        tensor([[0.5000, 0.5000],
+                [0.5000, 0.5000]])
+    """
     rows, diagonal = graph.pattern.rows.long(), graph.pattern.diagonal
     cosines = edge_cosines(x, replace(graph, values=torch.ones_like(graph.values))).values
     alive = (cosines > 0) & (cosines >= threshold)
@@ -106,6 +120,17 @@ class GuardConv(nn.Module):
         threshold: Cosines below this value count as 0.
         memory: Whether the weights of the layer before are mixed in.
         prune: Whether edges are dropped by the learned rule.
+
+    Shapes:
+        x (n, in_features), graph (n, n) -> (n, out_features), and the edge weights.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.diffusion import Plain
+        >>> x, edges = torch.rand(3, 2), torch.tensor([[0, 1], [1, 2]])
+        >>> out, weights = GuardConv(2, 4)(x, Plain(self_loops=0.0)(x, edges))
+        >>> out.shape
+        torch.Size([3, 4])
     """
 
     def __init__(

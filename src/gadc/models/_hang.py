@@ -73,9 +73,21 @@ class HamiltonianFlow(nn.Module):
     """The energy of a state (q, p) over a graph Â, and the flow along it.
 
     Args:
-        width: Columns of q and p.
+        width: Number of columns of q and p.
         step: Time of a step.
-        friction: Rate at which p fades.
+        friction: Rate at which p fades, 0 by default.
+
+    Shapes:
+        q (n, width), p (n, width), graph (n, n) -> q and p, both (n, width).
+
+    Examples:
+        >>> import torch
+        >>> from gadc.diffusion import Plain
+        >>> q = torch.rand(3, 4)
+        >>> graph = Plain()(q, torch.tensor([[0, 1], [1, 2]]))
+        >>> q, p = HamiltonianFlow(4, step=0.5)(q, torch.zeros(3, 4), graph, num_steps=2)
+        >>> q.shape, p.shape
+        (torch.Size([3, 4]), torch.Size([3, 4]))
     """
 
     def __init__(self, width: int, *, step: float, friction: float = 0.0) -> None:

@@ -122,7 +122,25 @@ def _terms(alpha: float) -> list[float]:
 
 
 def soft_median(x: Tensor, graph: LinearOperator, temperature: float = 1.0) -> Tensor:
-    """Return the robust mean of each row's neighbours times the row's sum; graph values are weights >= 0."""
+    """Return the robust mean of each row's neighbours times the row's sum.
+
+    Args:
+        x: States, shape (n, width).
+        graph: Weights >= 0, shape (n, n).
+        temperature: Positive number, 1 by default; the lower, the closer the mean is to the median.
+
+    Returns:
+        The means, shape (n, width), differentiable in `x` and in the weights.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.diffusion import Plain
+        >>> x = torch.tensor([[1.0], [1.0], [1.0]])
+        >>> soft_median(x, Plain(norm="rw")(x, torch.tensor([[0, 1], [1, 2]]))).round(decimals=3)
+        tensor([[1.],
+                [1.],
+                [1.]])
+    """
     pattern = graph.pattern
     rows = pattern.rows.long()
     medians = weighted_median(x, graph)
@@ -143,7 +161,21 @@ def soft_median(x: Tensor, graph: LinearOperator, temperature: float = 1.0) -> T
 
 
 def weighted_median(x: Tensor, graph: LinearOperator) -> Tensor:
-    """Return, per column, the smallest neighbour at which half of the row's weight is reached, or 0."""
+    """Return, per column, the smallest neighbour at which half of the row's weight is reached, or 0.
+
+    Args:
+        x: States, shape (n, width).
+        graph: Weights >= 0, shape (n, n).
+
+    Examples:
+        >>> import torch
+        >>> from gadc.diffusion import Plain
+        >>> x = torch.tensor([[1.0], [2.0], [100.0]])
+        >>> weighted_median(x, Plain(norm="rw")(x, torch.tensor([[0, 1], [1, 2]])))
+        tensor([[1.],
+                [2.],
+                [2.]])
+    """
     pattern = graph.pattern
     places = _median_search()(
         pattern.row_ptr.cpu().numpy(),
@@ -208,7 +240,23 @@ def _search(row_ptr: Any, cols: Any, weights: Any, x: Any) -> NDArray[np.int64]:
 
 
 class SoftMedianConv(nn.Module):
-    """A linear map, then the soft median of the neighbours, over any graph with weights >= 0."""
+    """A linear map, then the soft median of the neighbours, over any graph with weights >= 0.
+
+    Args:
+        in_features: Width of the input.
+        out_features: Width of the output.
+        temperature: Temperature of `soft_median`, 1 by default.
+
+    Shapes:
+        x (n, in_features), graph (n, n) -> (n, out_features).
+
+    Examples:
+        >>> import torch
+        >>> from gadc.diffusion import Plain
+        >>> x = torch.rand(3, 2)
+        >>> SoftMedianConv(2, 4)(x, Plain(norm="rw")(x, torch.tensor([[0, 1], [1, 2]]))).shape
+        torch.Size([3, 4])
+    """
 
     def __init__(self, in_features: int, out_features: int, *, temperature: float = 1.0) -> None:
         super().__init__()

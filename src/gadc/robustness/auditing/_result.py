@@ -29,6 +29,14 @@ class AuditResult:
         findings: Result of each attack at each budget with each seed.
         failures: Attacks that could not be run, by name, with the reason.
         checks: Checks of whether the figures are credible.
+
+    Examples:
+        >>> result = AuditResult(
+        ...     clean=(80.0,), graph_free=(60.0,), unlimited=(20.0,), trivial=15.0, tested=100,
+        ...     findings=(), failures={}, checks=(),
+        ... )
+        >>> result.passed, result.strongest
+        (True, ())
     """
 
     clean: tuple[float, ...]
