@@ -180,6 +180,21 @@ def test_remove_stale_keeps_temporaries_of_other_targets_and_hosts(target, monke
     assert all(path.exists() for path in (target, other, foreign, similar))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are not asked for there")
+def test_a_stale_temporary_that_cannot_be_removed_does_not_stop_the_write(target, monkeypatch):
+    stale, unlink = temporary_of(target, killed_process_number()), Path.unlink
+
+    def denied(path, *args, **options):
+        if path == stale:
+            raise PermissionError("not yours")
+        unlink(path, *args, **options)
+
+    monkeypatch.setattr(Path, "unlink", denied)
+    write_text(target, "new")
+    assert target.read_text() == "new"
+    assert stale.exists()
+
+
 def test_remove_stale_accepts_a_missing_folder(tmp_path):
     remove_stale(tmp_path / "missing" / "file")
 

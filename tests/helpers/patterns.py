@@ -1,9 +1,13 @@
 """Sparse patterns that break products: empty rows, one huge row, all pairs, no entry at all."""
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 import torch
 
 from gadc.operators import SparsePattern
+from gadc.operators._torch import csr as torch_csr
 
 KINDS = ["random", "empty rows", "one huge row", "complete", "empty"]
 
@@ -35,6 +39,20 @@ def symmetric_pattern(n: int = 50) -> SparsePattern:
     u, v = np.random.default_rng(1).integers(0, n, (2, 300))
     keys = np.unique(np.concatenate([u * n + v, v * n + u, np.arange(n) * (n + 1)]))
     return SparsePattern.from_keys(torch.from_numpy(keys), n, n, symmetric=True)
+
+
+def assert_products_equal_torch(
+    backend: Any, kind: str, index: torch.dtype, dtype: torch.dtype, columns: int
+) -> None:
+    """Compare `spmm` and `sddmm` of a back end with torch's CSR product and with a dense product."""
+    pattern = make_pattern(kind, index)
+    values = torch.randn(pattern.nnz, dtype=dtype)
+    left = torch.randn(pattern.num_rows, columns, dtype=dtype)
+    right = torch.randn(pattern.num_cols, columns, dtype=dtype)
+    accuracy = 1e-4 if dtype == torch.float32 else 1e-10
+    close = partial(torch.testing.assert_close, rtol=accuracy, atol=accuracy)
+    close(backend.spmm(pattern, values, right), torch_csr.spmm(pattern, values, right))
+    close(backend.sddmm(pattern, left, right), sampled(pattern, left, right))
 
 
 def sampled(pattern: SparsePattern, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:

@@ -15,7 +15,7 @@ import shutil
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import platformdirs
@@ -64,8 +64,8 @@ def write_bytes(path: PathLike, content: bytes) -> None:
 def move_into_place(finished: Path, target: PathLike) -> None:
     """Rename a finished file or folder to `target` once its content has reached the disk.
 
-    A folder that is in the place of a folder is removed just before, since only files are replaced in one
-    step; a process that is killed between the two leaves no folder rather than a mixed one.
+    Only files are replaced in one step: an old folder is removed just before the new one is renamed, so a
+    process that is killed in between leaves no folder, but never a mixture of both.
     """
     if finished.is_dir():
         for file in finished.rglob("*"):
@@ -86,28 +86,31 @@ def remove_stale(path: PathLike) -> None:
     name = re.compile(re.escape(_prefix(target)) + r"(\d+)-[0-9a-f]+" + re.escape(SUFFIX))
     try:
         entries = os.listdir(target.parent)
-    except OSError:  # writing into this folder will say what is wrong with it
+    except OSError:  # writing into this folder will raise the error that explains it
         return
     for entry in entries:
         found = name.fullmatch(entry)
         if found and not _is_alive(int(found[1])):
-            _remove(target.with_name(entry))
+            with suppress(OSError):  # such as a file of another user, which must not stop this write
+                _remove(target.with_name(entry))
 
 
 def _prefix(target: Path) -> str:
+    """Return how the names of all temporaries of a target begin that are made on this host."""
     host = zlib.crc32(platform.node().encode())
     return f".{target.name}.{host:08x}-"
 
 
 def _is_alive(process: int) -> bool:
-    if sys.platform == "win32":  # os.kill would end the process there instead of asking for it
+    """Return whether a process with this number runs on this host; True if that cannot be known."""
+    if sys.platform == "win32":  # os.kill would end the process there
         return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except (PermissionError, OverflowError):  # a process of another user, or a number no process can have
-        return True
+    except (PermissionError, OverflowError):  # a process of another user, or a number that is too large
+        pass
     return True
 
 

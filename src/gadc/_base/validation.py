@@ -113,9 +113,7 @@ def check_edge_weight(owner: str, edge_weight: Tensor, num_edges: int, dtype: to
 
 def check_number(owner: str, value: float, name: str, *, low: float = 0.0, strict: bool = False) -> float:
     """Return a number, or raise an error unless it is finite and >= `low` (> `low` if strict)."""
-    # `not >=` also rejects NaN.
-    good = math.isfinite(value) and (value > low if strict else value >= low)
-    if not good:
+    if not math.isfinite(value) or not (value > low if strict else value >= low):
         raise ValueError(
             f"{owner}: {name} must be finite and {'>' if strict else '>='} {low:g}, got {value!r}."
         )

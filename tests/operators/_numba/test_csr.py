@@ -5,9 +5,13 @@ import torch
 
 from gadc.operators._numba import csr, threads
 from gadc.operators._torch import csr as torch_csr
-from tests.helpers.patterns import KINDS, make_pattern, sampled, symmetric_pattern
-
-TOLERANCE = {torch.float32: {"rtol": 1e-4, "atol": 1e-4}, torch.float64: {"rtol": 1e-10, "atol": 1e-10}}
+from tests.helpers.patterns import (
+    KINDS,
+    assert_products_equal_torch,
+    make_pattern,
+    sampled,
+    symmetric_pattern,
+)
 
 
 @pytest.fixture(params=[1, 3])
@@ -25,14 +29,7 @@ def _threads(request, monkeypatch):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("columns", [0, 1, 5, 37])
 def test_products_equal_torch(kind, index, dtype, columns):
-    pattern = make_pattern(kind, index)
-    values = torch.randn(pattern.nnz, dtype=dtype)
-    left = torch.randn(pattern.num_rows, columns, dtype=dtype)
-    right = torch.randn(pattern.num_cols, columns, dtype=dtype)
-    expected = torch_csr.spmm(pattern, values, right)
-    torch.testing.assert_close(csr.spmm(pattern, values, right), expected, **TOLERANCE[dtype])
-    found = csr.sddmm(pattern, left, right)
-    torch.testing.assert_close(found, sampled(pattern, left, right), **TOLERANCE[dtype])
+    assert_products_equal_torch(csr, kind, index, dtype, columns)
 
 
 @pytest.mark.usefixtures("_threads")

@@ -4,10 +4,8 @@ import pytest
 import torch
 
 from gadc.operators import LinearOperator
-from gadc.operators._torch import csr, dense_blocks
-from tests.helpers.patterns import KINDS, make_pattern, sampled
-
-TOLERANCE = {torch.float32: {"rtol": 1e-4, "atol": 1e-4}, torch.float64: {"rtol": 1e-10, "atol": 1e-10}}
+from gadc.operators._torch import dense_blocks
+from tests.helpers.patterns import KINDS, assert_products_equal_torch, make_pattern, sampled
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -15,14 +13,7 @@ TOLERANCE = {torch.float32: {"rtol": 1e-4, "atol": 1e-4}, torch.float64: {"rtol"
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("columns", [0, 1, 5, 37])
 def test_products_equal_torch(kind, index, dtype, columns):
-    pattern = make_pattern(kind, index)
-    values = torch.randn(pattern.nnz, dtype=dtype)
-    left = torch.randn(pattern.num_rows, columns, dtype=dtype)
-    right = torch.randn(pattern.num_cols, columns, dtype=dtype)
-    expected = csr.spmm(pattern, values, right)
-    torch.testing.assert_close(dense_blocks.spmm(pattern, values, right), expected, **TOLERANCE[dtype])
-    found = dense_blocks.sddmm(pattern, left, right)
-    torch.testing.assert_close(found, sampled(pattern, left, right), **TOLERANCE[dtype])
+    assert_products_equal_torch(dense_blocks, kind, index, dtype, columns)
 
 
 def test_products_in_blocks_smaller_than_the_matrix_equal_dense(monkeypatch):

@@ -17,7 +17,7 @@ from gadc.operators._numba.threads import over_rows, ranges_of, run
 from gadc.operators._pattern import SparsePattern
 from gadc.operators._step import NO_STEP, Step
 
-_number_types: dict[torch.dtype, type[np.float32] | type[np.float64]] = {
+_NUMBER_TYPES: dict[torch.dtype, type[np.float32] | type[np.float64]] = {
     torch.float32: np.float32,
     torch.float64: np.float64,
 }
@@ -74,7 +74,7 @@ def rescale(pattern: SparsePattern, values: Tensor, left: Tensor, right: Tensor)
 
 def empty(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
     """Allocate a result by NumPy, which asks for huge pages: they make random gathers faster."""
-    return torch.from_numpy(np.empty(shape, _number_types[dtype]))
+    return torch.from_numpy(np.empty(shape, _NUMBER_TYPES[dtype]))
 
 
 def flat(tensor: Tensor) -> Any:
@@ -84,7 +84,7 @@ def flat(tensor: Tensor) -> Any:
 
 def number_type(tensor: Tensor) -> type[np.float32] | type[np.float64]:
     """Return the NumPy type of the numbers that the tensor holds."""
-    return _number_types[tensor.dtype]
+    return _NUMBER_TYPES[tensor.dtype]
 
 
 def _same(left: Tensor, right: Tensor) -> bool:
