@@ -34,7 +34,7 @@ def _modules():
 
 
 def test_importing_gadc_imports_no_heavy_library():
-    """Beside those that PyTorch itself imports."""
+    """PyTorch may import some of them itself."""
     code = (
         "import sys, torch; before = set(sys.modules); import gadc; "
         f"print(*[name for name in {HEAVY!r} if name in sys.modules and name not in before])"

@@ -14,17 +14,11 @@
 - `LowRank`: the transition of a low-rank graph, a baseline.
 """
 
-from gadc.diffusion._denoising import (
-    AGSDSolution,
-    NotConvergedWarning,
-    agsd_objective,
-    gsd_objective,
-    minimize_agsd,
-    worst_perturbation,
-)
+from gadc.diffusion._denoising import AGSDSolution, NotConvergedWarning, minimize_agsd
 from gadc.diffusion._diffuse import DivergentSeriesWarning, diffuse
 from gadc.diffusion._low_rank import LowRank
 from gadc.diffusion._normalization import NORMALIZATIONS, NearZeroRowSumWarning, normalize_rows
+from gadc.diffusion._objectives import agsd_objective, gsd_objective, worst_perturbation
 from gadc.diffusion._polynomial import polynomial
 from gadc.diffusion._series import appnp, heat, neumann, ppr, sgc, ssgc
 from gadc.diffusion._streaming import diffuse_on_disk
