@@ -1,12 +1,9 @@
 """`gadc inspect`, and what it measures."""
 
-import numpy as np
 import pytest
-import torch
 
 from gadc.cli._inspect import estimate_memory
 from gadc.diffusion import VARIANTS
-from gadc.models.auto._facts import edge_contrast, noise_level
 
 
 def test_inspect_describes_a_graph(run_json, run, mine):
@@ -45,22 +42,6 @@ def test_a_data_set_that_cannot_be_downloaded_has_exit_code_1(run, tmp_path, mon
     code, _, err = run("inspect", "--data", "cora")
     assert code == 1
     assert "gadc data get cora" in err
-
-
-@pytest.mark.parametrize("shape", [(300, 60), (60, 300), (100, 100)])
-def test_noise_level_sees_through_a_signal_of_low_rank(shape):
-    rng = np.random.default_rng(1)
-    signal = 5 * rng.normal(size=(shape[0], 2)) @ rng.normal(size=(2, shape[1]))
-    noisy = torch.from_numpy(signal + 0.7 * rng.normal(size=shape))
-    assert noise_level(noisy, seed=0) == pytest.approx(0.7, rel=0.06)
-    assert noise_level(torch.from_numpy(signal), seed=0) < 1e-5
-
-
-def test_edge_contrast_is_one_for_edges_at_random_and_zero_for_copies():
-    x = torch.randn(500, 8, generator=torch.Generator().manual_seed(0))
-    edges = torch.randint(500, (2, 4000), generator=torch.Generator().manual_seed(1))
-    assert edge_contrast(x, edges, seed=0) == pytest.approx(1, abs=0.05)
-    assert edge_contrast(x.repeat(2, 1), torch.stack([torch.arange(500), torch.arange(500) + 500]), 0) == 0
 
 
 def test_memory_grows_with_graph_and_variant():

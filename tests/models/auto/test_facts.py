@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from gadc.datasets import csbm
 from gadc.models.auto import measure_facts, suggest
+from gadc.models.auto._facts import edge_contrast, noise_level
 
 RING = torch.stack([torch.arange(6), torch.arange(6).roll(-1)])
 
@@ -85,3 +87,19 @@ def test_suggest_gives_iv_for_dissimilar_edges():
 
 def test_suggest_gives_plain_diffusion_for_sound_edges_and_features():
     assert suggest(_block_model(homophily=0.95, signal=12.0))[0] == "plain"
+
+
+@pytest.mark.parametrize("shape", [(300, 60), (60, 300), (100, 100)])
+def test_noise_level_sees_through_a_signal_of_low_rank(shape):
+    rng = np.random.default_rng(1)
+    signal = 5 * rng.normal(size=(shape[0], 2)) @ rng.normal(size=(2, shape[1]))
+    noisy = torch.from_numpy(signal + 0.7 * rng.normal(size=shape))
+    assert noise_level(noisy, seed=0) == pytest.approx(0.7, rel=0.06)
+    assert noise_level(torch.from_numpy(signal), seed=0) < 1e-5
+
+
+def test_edge_contrast_is_one_for_edges_at_random_and_zero_for_copies():
+    x = torch.randn(500, 8, generator=torch.Generator().manual_seed(0))
+    edges = torch.randint(500, (2, 4000), generator=torch.Generator().manual_seed(1))
+    assert edge_contrast(x, edges, seed=0) == pytest.approx(1, abs=0.05)
+    assert edge_contrast(x.repeat(2, 1), torch.stack([torch.arange(500), torch.arange(500) + 500]), 0) == 0
