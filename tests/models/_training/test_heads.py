@@ -18,7 +18,7 @@ def test_mlp_drops_nothing_in_evaluation_mode():
     assert torch.equal(head(x), second(torch.relu(first(x))))
 
 
-def test_mlp_drops_its_input_if_asked_to():
+def test_mlp_drops_entries_of_its_input_unless_told_not_to():
     torch.manual_seed(0)
     x = torch.randn(20, 5)
     kept = MLP([5, 3], dropout=0.5, input_dropout=False)

@@ -110,7 +110,7 @@ def test_train_passes_weight_decay_and_rate_to_the_optimiser():
     labels = torch.tensor([0])
 
     def scores():
-        return 0.0 * module(torch.ones(1, 1))  # the only gradient is that of the decay
+        return 0.0 * module(torch.ones(1, 1))  # weight decay is the only gradient
 
     train(
         module,

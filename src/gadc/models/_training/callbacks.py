@@ -49,7 +49,7 @@ class Callback:
     """
 
     def on_start(self, state: TrainingState) -> None:
-        """Run before the first epoch; may restore `state` to that of a later epoch."""
+        """Run before the first epoch; may restore `state` to a later epoch."""
 
     def on_epoch(self, state: TrainingState) -> None:
         """Run after the step and the validation of each epoch."""
