@@ -14,10 +14,18 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice
+from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.diffusion import VARIANTS
 from gadc.estimators import _saving as saving
 from gadc.estimators._arrays import to_tensor
-from gadc.estimators._graph_data import edges_of, read_edges, read_features, read_labels, read_masks
+from gadc.estimators._graph_data import (
+    edges_of,
+    read_edges,
+    read_features,
+    read_labels,
+    read_masks,
+    read_preparation,
+)
 from gadc.estimators._labels import known_labels, validation_split
 from gadc.estimators._prediction import DiffusionPredictor
 from gadc.models import Auto, FeatureModel, Fitted
@@ -79,6 +87,8 @@ class GADCClassifier(DiffusionPredictor):
         head_: The trained module.
         n_features_in_: Number of features.
         feature_names_in_: Names of the features, if X had names.
+        feature_preparation_: How the features were computed from a table, if `fit_data` was given that
+            (a `gadc.datasets.FeaturePreparation`), otherwise None. It is saved with the model.
 
     See Also:
         GADCTransformer: The denoised features alone.
@@ -101,6 +111,7 @@ class GADCClassifier(DiffusionPredictor):
 
     _variants = ("auto", *VARIANTS)
     report_: dict[str, Any]
+    feature_preparation_: FeaturePreparation | None
 
     def __init__(
         self,
@@ -198,6 +209,7 @@ class GADCClassifier(DiffusionPredictor):
         self.classes_, codes = read_labels(owner, data, len(x))
         self.graph_ = read_edges(owner, data, len(x))
         self._set_features(x.shape[1], data.get("feature_names"))
+        self.feature_preparation_ = read_preparation(data)
         edges = "no graph" if self.graph_ is None else f"{self.variant} over {self.graph_.num_edges} edges"
         self._say(f"{len(x)} nodes, {x.shape[1]} features, {(codes >= 0).sum()} labels; {edges}")
 

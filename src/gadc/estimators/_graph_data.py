@@ -12,6 +12,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_edge_index, check_edge_weight, check_features
+from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.estimators._labels import Mask
 
 _LISTED = 5  # names in an error message
@@ -38,6 +39,14 @@ def match_features(owner: str, data: Data, num_features: int, names: Sequence[st
     if x.shape[1] != num_features:
         raise FeatureMismatchError(f"{owner}: data must have {num_features} features, got {x.shape[1]}.")
     return x
+
+
+def read_preparation(data: Data) -> FeaturePreparation | None:
+    """Return how the features were computed from a table; None if they were replaced since."""
+    known = data.get("feature_preparation")
+    if not isinstance(known, FeaturePreparation):
+        return None
+    return known if known.names == list(data.get("feature_names") or ()) else None
 
 
 def read_edges(owner: str, data: Data, num_nodes: int) -> Data | None:

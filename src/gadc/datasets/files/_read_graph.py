@@ -14,6 +14,7 @@ from gadc.datasets.files._npz import read_npz
 from gadc.datasets.files._saved_data import read_saved
 from gadc.datasets.tables._files import require_file, require_suffix
 from gadc.datasets.tables._from_tables import from_tables
+from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.datasets.tables._table import guarded
 
 _EDGE_LISTS = (".edgelist", ".edges", ".txt")
@@ -29,6 +30,7 @@ def read_graph(
     categorical: str = "skip",
     missing: str = "error",
     directed: bool = False,
+    preparation: FeaturePreparation | None = None,
 ) -> Data:
     """Read a graph from one file; its suffix tells the format.
 
@@ -45,6 +47,7 @@ def read_graph(
         missing: As in `from_tables`; "error" by default.
         directed: Keep the edges as listed instead of in both directions; False by default. A saved `Data` is
             returned as it is.
+        preparation: As in `from_tables`; None by default.
 
     Returns:
         Data with the attributes that `from_tables` describes.
@@ -66,10 +69,9 @@ def read_graph(
     require_suffix(path, list(_SUFFIXES))
     require_file(path)
     suffix = path.suffix.lower()
-    if suffix == ".npz":
-        return read_npz(path, directed=directed)
-    if suffix == ".pt":
-        return read_saved(path)
+    if suffix in (".npz", ".pt"):
+        data = read_npz(path, directed=directed) if suffix == ".npz" else read_saved(path)
+        return data if preparation is None or data.x is None else preparation.apply(data)
     with guarded(str(path)):
         edges, nodes = read_graphml(path) if suffix == ".graphml" else read_edge_list(path)
     if suffix != ".graphml":
@@ -87,4 +89,5 @@ def read_graph(
         categorical=categorical,
         missing=missing,
         directed=directed,
+        preparation=preparation,
     )

@@ -11,11 +11,13 @@ from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
 from torch_geometric.data.storage import GlobalStorage
 
 from gadc._base.validation import check_edge_index
+from gadc.datasets.tables._preparation import FeatureColumn, FeaturePreparation
 from gadc.datasets.tables._report import TableError, TableReport
 from gadc.datasets.tables._table import guarded
 
 # The classes that a saved Data consists of besides tensors and plain values; loading them runs no code.
-torch.serialization.add_safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage, TableReport])
+_OWN = [TableReport, FeatureColumn, FeaturePreparation]
+torch.serialization.add_safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage, *_OWN])
 
 
 def read_saved(path: Path) -> Data:
