@@ -1,4 +1,4 @@
-"""The report of one run, such as `gadc demo`: one HTML file that contains everything it needs."""
+"""The report of one run, such as that of `gadc demo`: one HTML file that needs nothing else."""
 
 from __future__ import annotations
 
@@ -11,19 +11,14 @@ from importlib.metadata import PackageNotFoundError, version
 from gadc._base.files import write_text
 from gadc._version import __version__
 from gadc.report._html import fill_template, inline_svg
-from gadc.report._pictures import AccuracyBars, Picture
+from gadc.report._run_plots import AccuracyBars, Picture
 
 _PACKAGES = ("torch", "torch-geometric", "numpy", "scipy", "scikit-learn", "polars")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparisonCell:
-    """One cell of a comparison.
-
-    Attributes:
-        text: Text of the cell.
-        value: Number by which the table is sorted; a cell without one comes last.
-    """
+class Cell:
+    """An entry of a table: what it says, and the number it is sorted by (none stays last)."""
 
     text: str
     value: float | None = None
@@ -31,28 +26,22 @@ class ComparisonCell:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """The table of the compared models.
+    """The table of the models that were compared.
 
     Attributes:
-        columns: Headers; the first one is the header of the names.
-        rows: The name and the cells of each model.
+        columns: Headers; the first is that of the names.
+        rows: The name and the entries of each model.
         caption: How to read the figures.
     """
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[ComparisonCell, ...]], ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
     caption: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The outcome of a check.
-
-    Attributes:
-        name: What must hold.
-        passed: Whether it holds; None if it was not judged.
-        detail: The figures behind it.
-    """
+    """Something that must hold: what, whether it does (None: not judged), and the figures behind it."""
 
     name: str
     passed: bool | None
@@ -60,27 +49,27 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        """The outcome in words."""
+        """The verdict for a reader."""
         return {True: "pass", False: "FAIL", None: "not judged"}[self.passed]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunReport:
-    """The content of the report of one run; texts are escaped when the page is written.
+    """All that a report of a run says; every text is escaped when it is written.
 
     Attributes:
         title: Heading.
-        verdict: The result in a sentence or two.
-        command: The command that makes the same run.
-        settings: Settings of the run by name.
-        card: Facts about the data by name.
+        verdict: What came out, in a sentence or two.
+        command: The command that was given, to be given again.
+        settings: What was asked, by name.
+        card: Facts about the data, by name.
         comparison: The compared models.
-        accuracies: The accuracies as bars, shown beside the table.
-        checks: Checks that must pass for the figures to be trusted; none by default.
-        pictures: More pictures, in their order; none by default.
+        accuracies: The same as bars, shown beside the table.
+        checks: What must hold for the figures to be believed.
+        pictures: More plots, in their order.
         explanation: Why these settings were chosen, if a choice was made.
-        notes: Remarks on how to read the figures; none by default.
-        versions: Versions of the software; those of this process by default.
+        notes: What a careful reader should know.
+        versions: What it was made with.
     """
 
     title: str
@@ -97,7 +86,7 @@ class RunReport:
     versions: Mapping[str, str] = field(default_factory=lambda: made_with())
 
     def html(self) -> str:
-        """Return the page.
+        """The page.
 
         Raises:
             ImportError: matplotlib is missing.
@@ -106,12 +95,12 @@ class RunReport:
         return fill_template("run.html.j2", title=self.title, report=self, bars=bars, drawn=drawn)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, which appears whole or not at all."""
+        """Write the page; it appears whole or not at all."""
         write_text(path, self.html())
 
 
 def made_with() -> dict[str, str]:
-    """List the versions that decide the figures, and the kind of machine."""
+    """Versions that decide the figures, and the machine."""
     found = {"gadc": __version__, "Python": platform.python_version()}
     for name in _PACKAGES:
         try:

@@ -1,1 +1,1 @@
-"""Faster ways to compute what training needs: dropout, sparse features, attention and parts of a graph."""
+"""What makes training fast on large sparse inputs, with the same results."""

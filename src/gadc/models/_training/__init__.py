@@ -1,1 +1,1 @@
-"""Training: the loop, model selection, callbacks, and the heads that are trained on fixed features."""
+"""The training loop and the heads."""
