@@ -91,8 +91,8 @@ def test_the_same_bytes_as_another_type_are_refused(path):
     ("changes", "message"),
     [
         (
-            {"format_version": 2, "gadc_version": "9.9"},
-            r"must have format version 1, got 2 \(written by gadc '9.9'",
+            {"format_version": 3, "gadc_version": "9.9"},
+            r"must have format version 1 or 2, got 3 \(written by gadc '9.9'",
         ),
         ({"kind": "Tree"}, "must hold a Thing, got 'Tree'"),
         ({"settings": "{}"}, "does not match its checksum"),
@@ -117,3 +117,8 @@ def test_other_safetensors_files_are_refused(path, metadata, message):
     save_file({"a": np.ones(2)}, path, metadata=metadata)
     with pytest.raises(ValueError, match=message):
         persistence.read(path, "Thing")
+
+
+def test_files_of_the_first_format_version_are_read(path):
+    _rewrite(path, format_version=1)
+    _assert_same(*persistence.read(path, "Thing"))

@@ -112,7 +112,7 @@ def test_checkpoints_leave_no_file_once_removed(path):
     checkpoints = Checkpoints(path)
     _train(checkpoints)
     checkpoints.remove()
-    checkpoints.remove()  # a file that is not there is no error
+    checkpoints.remove()  # a missing file is not an error
     assert list(path.parent.iterdir()) == []
 
 

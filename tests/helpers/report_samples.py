@@ -1,4 +1,4 @@
-"""A small table with one entry of every kind, and figures whose text can be worked out by hand."""
+"""A small table with one cell of every kind, and figures whose text can be worked out by hand."""
 
 from gadc.experiments import Column, Row, Summary, Table
 
@@ -47,7 +47,7 @@ def summary(row, column, mean=None, std=None, *, paper=(None, None), runs=100, f
 
 
 def noise_summaries():
-    """Even, better, all runs failed, published only, ours only with a failed run."""
+    """Even, better, all runs failed, published only, not in the paper with a failed run."""
     return [
         summary("s2gc", "cora-0.1", paper=(74.0, 10.5)),
         summary("gadc-ii", "cora-0.1", 77.2, 2.0, paper=(77.4, 2.5)),

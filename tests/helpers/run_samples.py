@@ -2,17 +2,21 @@
 
 import numpy as np
 
-from gadc.report._budget_curves import BudgetCurve, BudgetCurves
-from gadc.report._run_plots import (
+from gadc.report import (
     AccuracyBars,
     Bar,
+    BudgetCurve,
+    BudgetCurves,
+    Comparison,
+    ComparisonCell,
     ConfusionMatrix,
     CosineHistogram,
     FeatureMap,
+    RunReport,
     TrainingCurve,
     TrainingCurves,
+    Verdict,
 )
-from gadc.report._run_report import Cell, Comparison, RunReport, Verdict
 
 HOSTILE = "</script><script>console.error('broken out')</script><b>&\"'"
 MODELS = {"middling": 60.0, "best": 95.5, "worst": 12.25}
@@ -32,14 +36,14 @@ def run_report(**changes):
         "comparison": Comparison(
             columns=("model", "accuracy %", *(f"measure {i}" for i in range(12))),
             rows=tuple(
-                (name, (Cell(text=f"{value} ± 1", value=value), *[Cell(text="")] * 12))
+                (name, (ComparisonCell(text=f"{value} ± 1", value=value), *[ComparisonCell(text="")] * 12))
                 for name, value in MODELS.items()
             ),
             caption="Three models.",
         ),
         "accuracies": AccuracyBars(title="Accuracy", caption=f"Bars {HOSTILE}", bars=tuple(bars)),
         "pictures": [
-            CosineHistogram(title="Edges", cosines=cosines, distrusted=cosines < 0, planted=cosines < -0.5),
+            CosineHistogram(title="Edges", cosines=cosines, suspicious=cosines < 0, planted=cosines < -0.5),
             TrainingCurves(title="Training", curves=(curve,)),
             ConfusionMatrix(title="Confusion", classes=(HOSTILE, "b"), counts=np.array([[3, 1], [0, 5]])),
             FeatureMap(

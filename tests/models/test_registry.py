@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from gadc.experiments import load_table, table_names
-from gadc.models import MODELS, Fitted, Model, make_model
+from gadc.models import MODELS, Fitted, LabelPropagation, Model, make_model
+from gadc.models._training.callbacks import Callback
 from tests.helpers.paths import ROOT
 from tests.helpers.tiny import tiny_data
 
@@ -21,6 +22,15 @@ WITHOUT_FEATURES = {"label-propagation"}
 WITHOUT_CHANCE = {"label-propagation"}
 WITHOUT_PAPER = {"best": "ours: chooses among others", "auto": "ours: chooses among others"}
 WITHOUT_ROW = {"label-propagation": "a candidate in the table best", "auto": "ours: chooses among others"}
+
+
+class CountEpochs(Callback):
+    """Count the epochs of all trainings."""
+
+    epochs = 0
+
+    def on_epoch(self, state):
+        self.epochs += 1
 
 
 def _make(name):
@@ -45,12 +55,13 @@ def test_settings_are_frozen(model):
         setattr(model, fields(model)[0].name, None)
 
 
-def test_fit_gives_scores_of_all_nodes(model):
-    data = tiny_data()
-    fitted = model.fit(data, seed=1)
+def test_fit_gives_scores_of_all_nodes_and_calls_its_callbacks(model):
+    data, callback = tiny_data(), CountEpochs()
+    fitted = model.fit(data, seed=1, callbacks=[callback])
     assert isinstance(fitted, Fitted)
     assert fitted.logits.shape == (30, 3)
     assert not fitted.logits.requires_grad
+    assert (callback.epochs > 0) == (type(model) is not LabelPropagation)
 
 
 def test_scores_on_the_training_graph_are_the_logits(model):

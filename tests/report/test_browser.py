@@ -59,7 +59,7 @@ top.document.body.append(report);
 
 
 def browse(path, *flags):
-    """The page after its scripts ran, and what the browser said meanwhile."""
+    """Return the page after its scripts ran, and the messages of the console."""
     quiet = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-extensions")
     told = ("--enable-logging=stderr", "--v=0", "--virtual-time-budget=2000", "--dump-dom")
     home = f"--user-data-dir={path.parent / 'profile'}"
@@ -75,7 +75,7 @@ def browse(path, *flags):
 
 @pytest.fixture(scope="module", params=["light", "dark"])
 def seen(request, tmp_path_factory):
-    """What the probe found on a phone; and the console."""
+    """What the probe measured on a phone, and the messages of the console."""
     path = tmp_path_factory.mktemp("page") / "run.html"
     page = run_report().html()
     page = escape(page.replace("</body>", PROBE + "</body>"))
@@ -86,33 +86,33 @@ def seen(request, tmp_path_factory):
     return {**found, "console": console, "scheme": request.param}
 
 
-def test_no_errors(seen):
+def test_page_has_no_console_errors(seen):
     assert seen["console"] == []
 
 
-def test_errors_would_be_seen(tmp_path):
+def test_browse_reports_console_errors(tmp_path):
     path = tmp_path / "bad.html"
     path.write_text("<!doctype html><script>undefinedFunction()</script>", encoding="utf-8")
     assert "undefinedFunction" in "".join(browse(path)[1])
 
 
-def test_tables_sort(seen):
+def test_page_sorts_tables(seen):
     assert seen["before"] == list(MODELS)
     assert seen["falling"] == sorted(MODELS, key=MODELS.get, reverse=True)
     assert seen["rising"] == sorted(MODELS, key=MODELS.get)
 
 
-def test_a_phone_shows_the_page_without_scrolling_sideways(seen):
+def test_page_fits_a_phone_without_scrolling_sideways(seen):
     assert seen["width"] == PHONE
     assert seen["overflow"] <= 0
     assert seen["table"] > PHONE  # the wide table scrolls in its box
 
 
-def test_letters_of_the_plots_can_be_read_on_a_phone(seen):
+def test_plots_are_readable_on_a_phone(seen):
     assert seen["letters"] >= 8
 
 
-def test_text_stands_out(seen):
+def test_texts_have_enough_contrast(seen):
     for selector, ink, paper in seen["texts"]:
         assert contrast(ink, paper) >= 4.5, (selector, ink, paper)
         assert (luminance(paper) < 0.1) == (seen["scheme"] == "dark"), selector

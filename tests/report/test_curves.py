@@ -1,4 +1,4 @@
-"""Which plots a table has."""
+"""The plots of a table."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from gadc.report._curves import Curve, Plot, find_plots
 from tests.helpers.report_samples import noise_summaries, noise_table, summary, sweep_summaries, sweep_table
 
 
-def test_one_curve_for_each_row_that_was_run_and_the_papers_beside_gadc():
+def test_find_plots_draws_rows_that_were_run_and_the_published_gadc():
     (plot,) = find_plots(noise_table(), noise_summaries())
     assert (plot.name, plot.axis) == ("gaussian-cora", "noise level")
     assert [(curve.label, curve.published) for curve in plot.curves] == [
@@ -22,25 +22,25 @@ def test_one_curve_for_each_row_that_was_run_and_the_papers_beside_gadc():
     assert ours.color == paper.color
 
 
-def test_attack_rate_is_named():
+def test_find_plots_names_the_attack_rate():
     table = noise_table()
     columns = tuple(replace(column, data={"name": "cora", "rate": column.x}) for column in table.columns)
     assert find_plots(replace(table, columns=columns), noise_summaries())[0].axis == "attack rate"
 
 
-def test_sweep_over_eps():
+def test_find_plots_draws_a_sweep_over_eps():
     (plot,) = find_plots(sweep_table(), sweep_summaries())
     assert (plot.name, plot.axis) == ("heterophily-gadc-i-eps-texas", "ε")
     assert plot.curves[0].points == tuple((float(eps), 70.0 + eps, 1.0) for eps in range(4))
     assert plot.curves[1].published
 
 
-def test_a_single_eps_is_no_sweep():
+def test_find_plots_does_not_take_a_single_eps_for_a_sweep():
     assert find_plots(sweep_table(), sweep_summaries()[:1]) == []
 
 
 @pytest.mark.parametrize("items", [[], [summary("gadc-ii", "cora-0.1", paper=(77.4, 2.5))]])
-def test_no_plot_where_nothing_was_run(items):
+def test_find_plots_is_empty_if_nothing_was_run(items):
     assert find_plots(noise_table(), items) == []
 
 
@@ -48,6 +48,6 @@ def test_no_plot_where_nothing_was_run(items):
     ("levels", "categorical"),
     [((0.1, 0.2, 0.5, 100.0), True), ((0.25, 0.5, 0.75), False), ((0.1, 0.2, 0.4), False), ((1.0,), False)],
 )
-def test_uneven_levels_stand_at_equal_distances(levels, categorical):
+def test_plot_puts_uneven_levels_at_equal_distances(levels, categorical):
     curve = Curve(label="", points=tuple((x, 50.0, None) for x in levels), published=False, color=0)
     assert Plot(name="", title="", axis="", curves=(curve,)).categorical is categorical

@@ -21,7 +21,8 @@ from safetensors.numpy import save as to_bytes
 from gadc._base.files import write_bytes
 from gadc._version import __version__
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 2: a model may say how its features are computed from a table, which 1 would ignore
+_READABLE = (1, 2)
 _ENTRY = "gadc"  # name of the header entry that holds the JSON
 
 Arrays = dict[str, NDArray[Any]]
@@ -72,9 +73,9 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Array
         raise ValueError(f"read: {path} is truncated or not a safetensors file: {error}.") from error
     header = _header(path, metadata)
     version = header.get("format_version")
-    if version != FORMAT_VERSION:
+    if version not in _READABLE:
         raise ValueError(
-            f"read: {path} must have format version {FORMAT_VERSION}, got {version!r} "
+            f"read: {path} must have format version {' or '.join(map(str, _READABLE))}, got {version!r} "
             f"(written by gadc {header.get('gadc_version')!r}; this is gadc {__version__})."
         )
     if header.get("kind") != kind:

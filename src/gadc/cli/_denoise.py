@@ -13,7 +13,7 @@ from gadc.cli._options.diffusion import DiffusionOptions
 from gadc.cli._options.graph import GraphOptions
 from gadc.cli._options.output import AsJson, TableOut, check_table_path
 from gadc.cli._output import print_facts, print_json, write_table
-from gadc.cli._progress import working
+from gadc.cli._progress import iterating, working
 from gadc.diffusion import diffuse, minimize_agsd, normalize_rows
 
 
@@ -59,13 +59,14 @@ def _minimize(data: Data, options: DiffusionOptions) -> tuple[Tensor, dict[str, 
     """Return the minimiser of AGSD, and a bound on its error."""
     if options.variant != "II":
         raise ValueError(f"--exact minimises AGSD itself, which has no variants, got {options.variant!r}.")
-    with working("Minimising"):
+    with working("Minimising", shown=False), iterating("Minimising") as tell:
         solution = minimize_agsd(
             normalize_rows(data.x, options.normalize),
             data.edge_index,
             data.get("edge_weight"),
             lam=options.lam,
             eps=options.eps,
+            progress=lambda _, gradient: tell(f"gradient {gradient:.2g} × tolerance"),
         )
     names = ("objective", "gradient_norm", "error_bound", "iterations", "converged")
     certificate = {name: getattr(solution, name) for name in names}

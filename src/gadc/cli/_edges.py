@@ -61,10 +61,11 @@ def edges(
     """
     if out is not None:
         check_table_path(out)
+    fitted = None if model is None or not effects else load_model(model)
     with working("Reading the graph"):
-        data = graph.read()
-    tell_notes(data)
-    classifier = _classifier(model, data, graph.seed) if effects else None
+        data = graph.read() if fitted is None else graph.read_for(fitted)
+    tell_notes(data, compare_scales=fitted is None)
+    classifier = (fitted or _simple_classifier(data, graph.seed)) if effects else None
     known = None if truth is None else _read_truth(truth, data, graph)
     with working("Scoring the edges"):
         table = suspicious_edges(
@@ -100,10 +101,8 @@ def _quality(table: pl.DataFrame, known: Tensor | None) -> dict[str, Any]:
     return quality
 
 
-def _classifier(path: Path | None, data: Data, seed: int) -> GADCClassifier | None:
-    """Load a model, or fit plain diffusion to the labels: it trusts all edges, so it shows their harm."""
-    if path is not None:
-        return load_model(path)
+def _simple_classifier(data: Data, seed: int) -> GADCClassifier | None:
+    """Fit plain diffusion to the labels: it trusts all edges, so it shows their harm."""
     if data.y is None or not (data.y >= 0).any():
         say("note: no effects on predictions, because there is neither --model nor a label")
         return None

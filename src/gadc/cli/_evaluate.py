@@ -36,8 +36,8 @@ def evaluate(
     check_report(report)
     classifier = load_model(model)
     with working("Reading the graph"):
-        data = check_labels(graph.read())
-    tell_notes(data)
+        data = check_labels(graph.read_for(classifier))
+    tell_notes(data, compare_scales=False)
     classes = classifier.classes_.tolist()
     codes = _true_codes(data, classifier)
     with working("Predicting"):

@@ -9,13 +9,21 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc.cli._output import say
+from gadc.datasets import FeaturePreparation
+from gadc.estimators import GADCClassifier
+from gadc.estimators._graph_data import read_preparation
 
 _MAX_RATIO = 100.0  # ratio of the standard deviations of two features above which the user is told
 _PARTS = ("train", "val", "test")
 
 
-def tell_notes(data: Data) -> None:
-    """Print the decisions that were made while the tables of the user were read."""
+def tell_notes(data: Data, *, compare_scales: bool = True) -> None:
+    """Print the decisions that were made while the tables of the user were read.
+
+    Args:
+        data: The graph.
+        compare_scales: Whether to advise --standardize, which a fitted model has decided. Default: yes.
+    """
     report = data.get("table_report")
     if report is None:
         return
@@ -23,6 +31,8 @@ def tell_notes(data: Data) -> None:
         say(f"note: column {name!r} is left out: {reason}")
     for note in report.notes:
         say(f"note: {note}")
+    if not compare_scales:
+        return
     deviation = data.x.std(0, correction=0)
     deviation = deviation[deviation > 0]
     if len(deviation) and deviation.max() > _MAX_RATIO * deviation.min():
@@ -31,11 +41,23 @@ def tell_notes(data: Data) -> None:
 
 def standardize(data: Data) -> Data:
     """Return a copy with standardised features; their new names keep a model from reading raw features."""
-    deviation = data.x.std(0, correction=0)
-    changed = copy(data)
-    changed.x = (data.x - data.x.mean(0)) / deviation.where(deviation > 0, deviation + 1)
-    changed.feature_names = [f"{name} (standardised)" for name in feature_names(data)]
-    return changed
+    known = read_preparation(data) or FeaturePreparation.of_matrix(feature_names(data))
+    return known.with_scales(data.x).apply(data)
+
+
+def check_scales(model: GADCClassifier) -> FeaturePreparation | None:
+    """Return how a model computes its features; refuse an old model file that does not hold its scales."""
+    names = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    if (
+        model.feature_preparation_ is None
+        and names
+        and all(name.endswith("(standardised)") for name in names)
+    ):
+        raise ValueError(
+            "the model was fitted with --standardize by an older version, which did not store means and "
+            "deviations; fit it again."
+        )
+    return model.feature_preparation_
 
 
 def id_column(data: Data, *, taken: tuple[str, ...] = ()) -> pl.Series:

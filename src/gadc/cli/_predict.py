@@ -20,15 +20,17 @@ from gadc.estimators import GADCClassifier
 def predict(model: ModelFile, graph: GraphOptions, out: TableOut, as_json: AsJson = False) -> None:
     """Predict the class of every node of a graph.
 
-    The graph is the graph of `gadc fit` or another graph with the same features.
+    The graph is the graph of `gadc fit` or another graph with the same feature columns. The model file says
+    how features are computed (columns, categories, fill values, scales), so --features, --categorical,
+    --missing and --standardize are not needed again.
 
     Example: gadc predict model.safetensors --edges edges.csv --nodes nodes.csv -o predictions.parquet
     """
     check_table_path(out)
     classifier = load_model(model)
     with working("Reading the graph"):
-        data = graph.read()
-    tell_notes(data)
+        data = graph.read_for(classifier)
+    tell_notes(data, compare_scales=False)
     with working("Predicting"):
         frame = _frame(data, classifier, predict_probabilities(classifier, data))
     write_table(frame, out)

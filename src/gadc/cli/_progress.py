@@ -46,3 +46,19 @@ def counting(total: int) -> Iterator[Callable[[str], None]]:
 
         yield begin
         bar.update(total - bar.n)
+
+
+@contextmanager
+def iterating(what: str) -> Iterator[Callable[[str], None]]:
+    """Show the number of iterations done; the function it yields is told the state after each one.
+
+    Args:
+        what: Description of the work.
+    """
+    with tqdm(desc=what, leave=False, disable=None) as bar:
+
+        def tell(state: str) -> None:
+            bar.set_postfix_str(state, refresh=False)
+            bar.update()
+
+        yield tell

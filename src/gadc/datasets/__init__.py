@@ -2,6 +2,7 @@
 
     load, names, card, Card          a named data set and the facts about it
     from_tables, TableReport         a graph from a table of edges and a table of nodes
+    FeaturePreparation               how features were computed, to read another table in the same way
     read_graph                       a graph from one file (.npz, .graphml, .edgelist, .pt)
     write_tables, write_npz          a graph as two tables, or as one NumPy archive
     csbm, digits, power_law          graphs that need no files; `GENERATORS` has them by name
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from gadc.datasets.named._registry import names
     from gadc.datasets.synthetic import GENERATORS, csbm, digits, power_law
     from gadc.datasets.tables._from_tables import from_tables
+    from gadc.datasets.tables._preparation import FeaturePreparation
     from gadc.datasets.tables._report import TableError, TableReport
     from gadc.datasets.tables._writers import write_tables
 
@@ -34,6 +36,7 @@ __all__ = [
     "Card",
     "ChecksumError",
     "DatasetNotFoundError",
+    "FeaturePreparation",
     "TableError",
     "TableReport",
     "card",
@@ -61,6 +64,7 @@ _MODULES = {
     "named._registry": ("names",),
     "synthetic": ("GENERATORS", "csbm", "digits", "power_law"),
     "tables._from_tables": ("from_tables",),
+    "tables._preparation": ("FeaturePreparation",),
     "tables._report": ("TableError", "TableReport"),
     "tables._writers": ("write_tables",),
 }

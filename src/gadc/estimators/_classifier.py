@@ -14,11 +14,18 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice
-from gadc.datasets._border import check_graph
+from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.diffusion import VARIANTS
 from gadc.estimators import _saving as saving
 from gadc.estimators._arrays import to_tensor
-from gadc.estimators._graph_data import edges_of, read_edges, read_features, read_labels, read_masks
+from gadc.estimators._graph_data import (
+    edges_of,
+    read_edges,
+    read_features,
+    read_labels,
+    read_masks,
+    read_preparation,
+)
 from gadc.estimators._labels import known_labels, validation_split
 from gadc.estimators._prediction import DiffusionPredictor
 from gadc.models import Auto, FeatureModel, Fitted
@@ -80,6 +87,8 @@ class GADCClassifier(DiffusionPredictor):
         head_: The trained module.
         n_features_in_: Number of features.
         feature_names_in_: Names of the features, if X had names.
+        feature_preparation_: How the features were computed from a table, if `fit_data` was given that
+            (a `gadc.datasets.FeaturePreparation`), otherwise None. It is saved with the model.
 
     See Also:
         GADCTransformer: The denoised features alone.
@@ -102,6 +111,7 @@ class GADCClassifier(DiffusionPredictor):
 
     _variants = ("auto", *VARIANTS)
     report_: dict[str, Any]
+    feature_preparation_: FeaturePreparation | None
 
     def __init__(
         self,
@@ -164,7 +174,7 @@ class GADCClassifier(DiffusionPredictor):
         data = Data() if graph is None else graph
         data.x, data.y, data.class_names = to_tensor(X), torch.from_numpy(codes), classes
         data.feature_names = getattr(self, "feature_names_in_", None)
-        return self._fit_checked(data)
+        return self.fit_data(data)
 
     def fit_data(self, data: Data) -> GADCClassifier:
         """Fit as `fit` does, from a PyTorch Geometric `Data`.
@@ -192,21 +202,19 @@ class GADCClassifier(DiffusionPredictor):
             >>> bool((model.predict_data(data) == data.y.numpy())[data.test_mask].mean() > 0.8)
             True
         """
-        return self._fit_checked(check_graph(type(self).__name__, data, needs=("x", "y")))
-
-    def _fit_checked(self, data: Data) -> GADCClassifier:
         owner = type(self).__name__
         self._check_diffusion()
         settings = self._head_settings()
         x = read_features(owner, data)
-        self.classes_, codes = read_labels(owner, data)
+        self.classes_, codes = read_labels(owner, data, len(x))
         self.graph_ = read_edges(owner, data, len(x))
         self._set_features(x.shape[1], data.get("feature_names"))
+        self.feature_preparation_ = read_preparation(data)
         edges = "no graph" if self.graph_ is None else f"{self.variant} over {self.graph_.num_edges} edges"
         self._say(f"{len(x)} nodes, {x.shape[1]} features, {(codes >= 0).sum()} labels; {edges}")
 
         rng = check_random_state(self.random_state)
-        seen = self._training_data(x, codes, read_masks(owner, data), rng)
+        seen = self._training_data(x, codes, read_masks(owner, data, len(x)), rng)
         if not seen.val_mask.any():
             settings["selection"] = "last"
         fit_head = self._fit_auto if self.variant == "auto" else self._fit_one

@@ -11,6 +11,7 @@ import torch
 from torch_geometric.data import Data
 
 from gadc._base import persistence
+from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.estimators._arrays import graph_to_matrix
 from gadc.models._training.heads import build_head
 from gadc.models.auto import Candidate
@@ -27,12 +28,13 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     has_adjacency = params.pop("adjacency") is not None
     if not isinstance(params["random_state"], int | np.integer):
         params["random_state"] = None
-    names = getattr(model, "feature_names_in_", None)
+    names, preparation = getattr(model, "feature_names_in_", None), model.feature_preparation_
     settings = {
         "params": params,
         "has_adjacency": has_adjacency,
         "classes": {"dtype": model.classes_.dtype.str, "values": model.classes_.tolist()},
         "feature_names": None if names is None else list(names),
+        "feature_preparation": None if preparation is None else preparation.to_dict(),
         "num_nodes": None if model.graph_ is None else int(model.graph_.num_nodes),
         "candidate": None if model.candidate_ is None else asdict(model.candidate_),
         "head": "linear" if len(model.head_.layers) == 1 else "mlp",  # "auto" may have chosen the other head
@@ -69,6 +71,8 @@ def _restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Array
         raise ValueError("classes must be distinct.")
     if settings["feature_names"] is not None:
         model.feature_names_in_ = np.array(settings["feature_names"], dtype=object)
+    preparation = settings.get("feature_preparation")  # files of format version 1 do not have it
+    model.feature_preparation_ = None if preparation is None else FeaturePreparation.from_dict(preparation)
     model.transduction_ = model.classes_[arrays.pop("transduction")]
     model.graph_ = _restore_graph(settings["num_nodes"], arrays)
     if settings["has_adjacency"]:

@@ -16,7 +16,6 @@ import torch
 from gadc.experiments._plan import Task
 from gadc.experiments._result import Result
 from gadc.experiments._run import failed_run, run_once
-from gadc.experiments._spec import Cell
 from gadc.experiments._store import Store
 
 
@@ -28,19 +27,10 @@ def execute(tasks: Iterable[Task], store: Store, *, jobs: int = 1) -> Iterator[R
         store: Where the results go.
         jobs: Number of processes; if there are several, each has one thread.
     """
-    results = _one_by_one(tasks) if jobs == 1 else _in_parallel(tasks, jobs)
-    for result in results:
+    one_by_one = (run_once(cell, task.run) for task in tasks for cell in task.cells)
+    for result in one_by_one if jobs == 1 else _in_parallel(tasks, jobs):
         store.append(result)
         yield result
-
-
-def _one_by_one(tasks: Iterable[Task]) -> Iterator[Result]:
-    for cell, run in _runs(tasks):
-        yield run_once(cell, run)
-
-
-def _runs(tasks: Iterable[Task]) -> Iterator[tuple[Cell, int]]:
-    return ((cell, task.run) for task in tasks for cell in task.cells)
 
 
 def _in_parallel(tasks: Iterable[Task], jobs: int) -> Iterator[Result]:
@@ -71,7 +61,7 @@ class _Worker:
     """
 
     def __init__(self, queue: Iterator[Task]) -> None:
-        self.runs = _runs(queue)
+        self.runs = ((cell, task.run) for task in queue for cell in task.cells)
         self.pool = _one_process()
         self.deaths = 0
 

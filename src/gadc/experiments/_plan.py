@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -26,16 +27,17 @@ def current_results(table: Table, store: Store) -> list[Result]:
 
     A run that was made for a cell of another table is given under the names of this one.
     """
-    stored: dict[str, dict[tuple[str, str, str], list[Result]]] = {}
+    homes = [(cell, home_of(cell)) for cell in table.cells()]
+    stored: defaultdict[tuple[str, str, str, str], list[Result]] = defaultdict(list)
+    for name in {home.table.name for _, home in homes}:
+        for result in store.read(name):
+            stored[name, result.row, result.column, result.settings_hash].append(result)
     found = []
-    for cell in table.cells():
-        home = home_of(cell)
-        if home.table.name not in stored:
-            stored[home.table.name] = _by_settings(store.read(home.table.name))
-        key = (home.row.name, home.column.name, fingerprint(settings_of(home)))
+    for cell, home in homes:
+        key = (home.table.name, home.row.name, home.column.name, fingerprint(settings_of(home)))
         found += [
             replace(result, table=table.name, row=cell.row.name, column=cell.column.name)
-            for result in stored[home.table.name].get(key, [])
+            for result in stored[key]
         ]
     return found
 
@@ -69,10 +71,3 @@ def plan(
                 sharing.setdefault((home.column.name, home.table.name), []).append(home)
         tasks += [Task(tuple(cells), run) for cells in sharing.values()]
     return tasks
-
-
-def _by_settings(results: Iterable[Result]) -> dict[tuple[str, str, str], list[Result]]:
-    grouped: dict[tuple[str, str, str], list[Result]] = {}
-    for result in results:
-        grouped.setdefault((result.row, result.column, result.settings_hash), []).append(result)
-    return grouped

@@ -7,6 +7,7 @@
     robust networks      AirGNN, ElasticGNN, EvenNet, GNNGuard, HANG, HANGQuad, RobustGCN, SoftMedianGDC
     purified graphs      GCNGarnet, GCNJaccard, GCNSVD, ProGNN, StableGCN, SVDPPRGCN, Purified
     made of others       Auto, BestOf
+    during a training    Callback, TrainingState
 
 `make_model(name, **settings)` builds a model by its name in `MODELS`. A new model is one file in this folder
 and one line in `MODELS`; the experiments find it by that name.
@@ -43,6 +44,7 @@ from gadc.models._s2gc import S2GC
 from gadc.models._soft_median_gdc import SoftMedianConv, SoftMedianGDC, soft_median, weighted_median
 from gadc.models._stable import StableGCN
 from gadc.models._svd_ppr_gcn import SVDPPRGCN
+from gadc.models._training.callbacks import Callback, TrainingState
 from gadc.models.auto import Auto
 
 MODELS: dict[str, type[Model]] = {
@@ -109,6 +111,7 @@ __all__ = [
     "AirGNN",
     "Auto",
     "BestOf",
+    "Callback",
     "ElasticGNN",
     "EvenNet",
     "FeatureModel",
@@ -128,6 +131,7 @@ __all__ = [
     "SoftMedianConv",
     "SoftMedianGDC",
     "StableGCN",
+    "TrainingState",
     "guard",
     "make_model",
     "soft_median",

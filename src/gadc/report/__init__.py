@@ -1,56 +1,54 @@
-"""Reports of experiments: our figures beside the paper's, in Markdown, LaTeX and HTML, with plots."""
+"""Reports: the tables of the paper with our figures beside the published ones, and pages of single runs.
 
-from __future__ import annotations
+    write_report                   all tables as Markdown, LaTeX and HTML, with plots
+    write_reproduction_page        the page `docs/reproduction.md` with its heat maps
+    RunReport, Comparison, ComparisonCell, Verdict
+                                   the page of one run, and its tables
+    AccuracyBars, Bar, BudgetCurve, BudgetCurves, ConfusionMatrix, CosineHistogram, FeatureMap, Picture,
+    TrainingCurve, TrainingCurves  its pictures
+    edge_cosines, feature_map, training_curve, wilson_interval
+                                   pictures and intervals from a graph, a training or an accuracy
 
-from collections.abc import Sequence
-from pathlib import Path
+Matplotlib and Jinja are imported when a picture or a page is made.
+"""
 
-from gadc._base.files import write_bytes
-from gadc.experiments import Summary, Table
-from gadc.report import _html as html
-from gadc.report import _latex as latex
-from gadc.report import _markdown as markdown
-from gadc.report._curves import find_plots
-from gadc.report._grid import LEGEND
-from gadc.report._markdown import markdown_tables
-from gadc.report._page import write_reproduction_page
-from gadc.report._plots import draw
-from gadc.report._section import Section
+from gadc.report._evidence import edge_cosines, feature_map, training_curve
+from gadc.report._interval import wilson_interval
+from gadc.report._pictures import (
+    AccuracyBars,
+    Bar,
+    BudgetCurve,
+    BudgetCurves,
+    ConfusionMatrix,
+    CosineHistogram,
+    FeatureMap,
+    Picture,
+    TrainingCurve,
+    TrainingCurves,
+)
+from gadc.report._reproduction_page import write_reproduction_page
+from gadc.report._run_report import Comparison, ComparisonCell, RunReport, Verdict
+from gadc.report._write_report import write_report
 
-__all__ = ["LEGEND", "markdown_tables", "write_report", "write_reproduction_page"]
-
-
-def write_report(
-    tables: Sequence[tuple[Table, Sequence[Summary]]],
-    out: Path,
-    *,
-    title: str = "GADC: our figures beside the paper's",
-) -> list[Path]:
-    """Write `report.md`, `report.tex`, `report.html` and the plots, and return their paths.
-
-    Args:
-        tables: Each table with its summaries; a table without any is named as such.
-        out: The folder, made if it is missing. Plots go to its folder `plots`.
-        title: Heading of the report.
-
-    Raises:
-        ImportError: There is something to plot, and matplotlib is missing.
-    """
-    sections = [
-        Section(table=table, summaries=summaries, plots=find_plots(table, summaries))
-        for table, summaries in tables
-    ]
-    plots = [plot for section in sections for plot in section.plots]
-    pictures = {f"{plot.name}.{kind}": draw(plot, kind) for plot in plots for kind in ("svg", "png")}
-    svgs = {plot.name: pictures[f"{plot.name}.svg"].decode() for plot in plots}
-    files = {
-        "report.md": markdown.document(sections, title).encode(),
-        "report.tex": latex.document(sections, title).encode(),
-        "report.html": html.document(sections, svgs, title).encode(),
-        **{f"plots/{name}": content for name, content in pictures.items()},
-    }
-    for name, content in files.items():
-        path = out / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(path, content)
-    return [out / name for name in files]
+__all__ = [
+    "AccuracyBars",
+    "Bar",
+    "BudgetCurve",
+    "BudgetCurves",
+    "Comparison",
+    "ComparisonCell",
+    "ConfusionMatrix",
+    "CosineHistogram",
+    "FeatureMap",
+    "Picture",
+    "RunReport",
+    "TrainingCurve",
+    "TrainingCurves",
+    "Verdict",
+    "edge_cosines",
+    "feature_map",
+    "training_curve",
+    "wilson_interval",
+    "write_report",
+    "write_reproduction_page",
+]

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from gadc.experiments import Column, Summary, Table
 
 _SWEEP = re.compile(r"(?P<base>gadc.*)-eps(?P<eps>\d+(\.\d+)?)")
-_UNEVEN = 4.0  # ratio of the widest to the narrowest step from which points stand at equal distances
+_UNEVEN = 4.0  # above this ratio of the widest to the narrowest step, points stand at equal distances
 
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """A line of a plot.
+    """One curve of a plot.
 
     Attributes:
-        label: Its name in the legend.
+        label: Name in the legend.
         points: (x, mean, standard deviation) in ascending order of x.
         published: Whether these are the paper's figures, not ours.
-        color: Number of its colour; ours and the paper's of one model share it.
+        color: Number of the colour; our curve and the published curve of a model share it.
     """
 
     label: str
@@ -31,13 +31,13 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class Plot:
-    """A picture: the curves of one data set.
+    """The curves of one data set.
 
     Attributes:
-        name: Name of its file, without the ending.
-        title: What it shows.
-        axis: What the horizontal axis is.
-        curves: Its lines.
+        name: Name of the file, without the ending.
+        title: Heading.
+        axis: Label of the horizontal axis.
+        curves: The curves.
     """
 
     name: str
@@ -47,18 +47,18 @@ class Plot:
 
     @property
     def ticks(self) -> list[float]:
-        """Every x of the plot, ascending."""
+        """All positions on the horizontal axis, ascending."""
         return sorted({x for curve in self.curves for x, _, _ in curve.points})
 
     @property
     def categorical(self) -> bool:
-        """Whether the steps of x are too uneven for a scale, as in 0.1, ..., 0.5, 100."""
+        """Whether the positions are too uneven for a scale, as in 0.1, ..., 0.5, 100."""
         steps = [b - a for a, b in zip(self.ticks, self.ticks[1:], strict=False)]
         return bool(steps) and max(steps) > _UNEVEN * min(steps)
 
 
 def find_plots(table: Table, summaries: Sequence[Summary]) -> list[Plot]:
-    """The plots of a table; none where nothing was run."""
+    """List the plots of a table; none if nothing was run."""
     plots = [*_level_plots(table, summaries), *_sweep_plots(table, summaries)]
     return [plot for plot in plots if not all(curve.published for curve in plot.curves)]
 

@@ -1,4 +1,4 @@
-"""Reports as one HTML file that needs nothing else: style, script and plots are inside it."""
+"""Reports as one HTML file that contains its style, script and plots."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 from gadc._base.extras import require
 from gadc.report._grid import LEGEND, lay_out, tally
-from gadc.report._plots import INK, PAPER
 from gadc.report._section import Section
+from gadc.report._style import INK, PAPER
 
 
 def document(sections: Sequence[Section], pictures: dict[str, str], title: str) -> str:
-    """The whole report of experiments.
+    """Write the report of experiments.
 
     Args:
-        sections: One for each table.
-        pictures: SVG of every plot, by its name.
+        sections: One section per table.
+        pictures: SVG of each plot by its name.
         title: Heading of the page.
     """
     inline = {name: inline_svg(svg) for name, svg in pictures.items()}
@@ -33,7 +33,7 @@ def document(sections: Sequence[Section], pictures: dict[str, str], title: str) 
 
 
 def fill_template(name: str, **values: Any) -> str:
-    """A page from a template of the package; every value is escaped unless the template says otherwise."""
+    """Fill a template of this package; values are escaped unless the template says otherwise."""
     jinja2 = require("jinja2", "report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("gadc.report", "templates"),
@@ -47,7 +47,7 @@ def fill_template(name: str, **values: Any) -> str:
 
 
 def inline_svg(svg: str) -> str:
-    """The picture as part of a page: no prologue or namespaces, ids of its own only, colours of the page."""
+    """Prepare a picture for a page: no prologue, namespaces or repeated ids, and the colours of the page."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg).replace("xlink:href", "href")
     svg = re.sub(r' id="[A-Za-z0-9.]+_\d+"', "", svg)  # names of groups, the same in every picture

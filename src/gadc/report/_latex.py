@@ -1,14 +1,15 @@
-"""Tables as a LaTeX document with booktabs; each entry's difference is coloured by its tone."""
+"""Tables as a LaTeX document with booktabs; differences are coloured by their tone."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from gadc.report._grid import LEGEND, Entry, Grid, lay_out, tally
+from gadc.report._cell_text import CellText
+from gadc.report._grid import LEGEND, NOT_IN_PAPER, Grid, lay_out, tally
 from gadc.report._section import Section
 
-_WIDEST = 6  # columns that fit on a page; a wider grid goes on below
+_WIDEST = 6  # columns that fit on a page; wider grids continue below
 
 _PREAMBLE = r"""\documentclass{article}
 \usepackage[utf8]{inputenc}
@@ -52,20 +53,20 @@ _ESCAPES = str.maketrans({**_SYMBOLS, **_COMMANDS, "−": "$-$"})
 
 
 def escape(text: str) -> str:
-    """The text as LaTeX prints it; letters outside ASCII that are not listed here are left to inputenc."""
+    """Escape a text for LaTeX; letters outside ASCII that are not listed here are left to inputenc."""
     return text.translate(_ESCAPES)
 
 
 def document(sections: Sequence[Section], title: str) -> str:
-    """The whole report."""
+    """Write the report."""
     parts = [_PREAMBLE, rf"\section*{{{escape(title)}}}", escape(LEGEND), _colours()]
     parts += [_section(section) for section in sections] or ["No results: no table was given."]
     return "\n\n".join([*parts, r"\end{document}"]) + "\n"
 
 
 def _colours() -> str:
-    names = ["worse than the paper", "even", "better than the paper"]
-    worse, even, better = (rf"\textcolor{{{name.split()[0]}}}{{{name}}}" for name in names)
+    names = {"worse": "lower than published", "even": "even", "better": "higher than published"}
+    worse, even, better = (rf"\textcolor{{{tone}}}{{{text}}}" for tone, text in names.items())
     return f"Differences: {worse}, {even} (within one standard error), {better}."
 
 
@@ -91,7 +92,7 @@ def _tabulars(grid: Grid) -> list[str]:
 def _tabular(grid: Grid, part: slice) -> str:
     columns = grid.columns[part]
     lines = [_line([grid.corner, *map(_header, columns)]), r"\midrule"]
-    lines += [_line([_header(header), *map(_text, entries[part])]) for header, entries in grid.lines]
+    lines += [_line([_header(header), *map(_text, cells[part])]) for header, cells in grid.lines]
     body = "\n".join([r"\toprule", *lines, r"\bottomrule"])
     return (
         rf"\fit{{\scriptsize\begin{{tabular}}{{{'l' * (len(columns) + 1)}}}"
@@ -104,16 +105,16 @@ def _line(texts: Sequence[str]) -> str:
     return " & ".join(texts) + r" \\ \addlinespace[2pt]"
 
 
-def _text(entry: Entry) -> str:
-    lines = [escape(line) for line in entry.lines]
-    if entry.tone in ("worse", "even", "better", "failed"):
-        place = 0 if entry.tone == "failed" else -1
-        lines[place] = rf"\textcolor{{{entry.tone}}}{{{lines[place]}}}"
+def _text(cell: CellText) -> str:
+    lines = [escape(line) for line in cell.lines]
+    if cell.tone in ("worse", "even", "better", "failed"):
+        place = 0 if cell.tone == "failed" else -1
+        lines[place] = rf"\textcolor{{{cell.tone}}}{{{lines[place]}}}"
     return _stack(lines)
 
 
 def _header(text: str) -> str:
-    return _stack([escape(line) for line in re.split(r" (?=\(ours only\))", text)])
+    return _stack([escape(line) for line in re.split(rf" (?={re.escape(NOT_IN_PAPER)})", text)])
 
 
 def _stack(lines: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Tables as Markdown, for `report.md` and for the page of the documentation that holds every figure."""
+"""Tables as Markdown, for `report.md` and for the reproduction page of the documentation."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 
 from gadc.experiments import Summary, Table
-from gadc.report._grid import LEGEND, Entry, lay_out, tally
+from gadc.report._cell_text import CellText
+from gadc.report._grid import LEGEND, lay_out, tally
 from gadc.report._section import Section
 
 
 def markdown_tables(table: Table, summaries: Sequence[Summary]) -> str:
-    """Heading, source, notes and all figures of a table; the same input always gives the same text."""
+    """Write the heading, source, notes and figures of a table; the same input gives the same text."""
     about = [
         f"## {table.title}",
         f"`{table.name}`, {table.source}.",
@@ -22,12 +23,12 @@ def markdown_tables(table: Table, summaries: Sequence[Summary]) -> str:
         return "\n\n".join(about) + "\n"
     grid = lay_out(table, summaries)
     lines = [_line([grid.corner, *map(_escape, grid.columns)]), _line(["---"] * (len(grid.columns) + 1))]
-    lines += [_line([_escape(header), *map(_text, entries)]) for header, entries in grid.lines]
+    lines += [_line([_escape(header), *map(_text, cells)]) for header, cells in grid.lines]
     return "\n\n".join([*about, "\n".join(lines)]) + "\n"
 
 
 def document(sections: Sequence[Section], title: str) -> str:
-    """The whole report."""
+    """Write the report."""
     parts = [f"# {title}\n", LEGEND + "\n"]
     for section in sections:
         parts.append(markdown_tables(section.table, section.summaries))
@@ -39,8 +40,8 @@ def _line(texts: Sequence[str]) -> str:
     return f"| {' | '.join(texts)} |"
 
 
-def _text(entry: Entry) -> str:
-    return "<br>".join(entry.lines)
+def _text(cell: CellText) -> str:
+    return "<br>".join(cell.lines)
 
 
 def _escape(text: str) -> str:

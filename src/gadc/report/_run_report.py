@@ -1,4 +1,4 @@
-"""The report of one run, such as that of `gadc demo`: one HTML file that needs nothing else."""
+"""The report of one run, such as `gadc demo`: one HTML file that contains everything it needs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,19 @@ from importlib.metadata import PackageNotFoundError, version
 from gadc._base.files import write_text
 from gadc._version import __version__
 from gadc.report._html import fill_template, inline_svg
-from gadc.report._run_plots import AccuracyBars, Picture
+from gadc.report._pictures import AccuracyBars, Picture
 
 _PACKAGES = ("torch", "torch-geometric", "numpy", "scipy", "scikit-learn", "polars")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
-    """An entry of a table: what it says, and the number it is sorted by (none stays last)."""
+class ComparisonCell:
+    """One cell of a comparison.
+
+    Attributes:
+        text: Text of the cell.
+        value: Number by which the table is sorted; a cell without one comes last.
+    """
 
     text: str
     value: float | None = None
@@ -26,22 +31,28 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """The table of the models that were compared.
+    """The table of the compared models.
 
     Attributes:
-        columns: Headers; the first is that of the names.
-        rows: The name and the entries of each model.
+        columns: Headers; the first one is the header of the names.
+        rows: The name and the cells of each model.
         caption: How to read the figures.
     """
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    rows: tuple[tuple[str, tuple[ComparisonCell, ...]], ...]
     caption: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """Something that must hold: what, whether it does (None: not judged), and the figures behind it."""
+    """The outcome of a check.
+
+    Attributes:
+        name: What must hold.
+        passed: Whether it holds; None if it was not judged.
+        detail: The figures behind it.
+    """
 
     name: str
     passed: bool | None
@@ -49,27 +60,27 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        """The verdict for a reader."""
+        """The outcome in words."""
         return {True: "pass", False: "FAIL", None: "not judged"}[self.passed]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunReport:
-    """All that a report of a run says; every text is escaped when it is written.
+    """The content of the report of one run; texts are escaped when the page is written.
 
     Attributes:
         title: Heading.
-        verdict: What came out, in a sentence or two.
-        command: The command that was given, to be given again.
-        settings: What was asked, by name.
-        card: Facts about the data, by name.
+        verdict: The result in a sentence or two.
+        command: The command that makes the same run.
+        settings: Settings of the run by name.
+        card: Facts about the data by name.
         comparison: The compared models.
-        accuracies: The same as bars, shown beside the table.
-        checks: What must hold for the figures to be believed.
-        pictures: More plots, in their order.
+        accuracies: The accuracies as bars, shown beside the table.
+        checks: Checks that must pass for the figures to be trusted; none by default.
+        pictures: More pictures, in their order; none by default.
         explanation: Why these settings were chosen, if a choice was made.
-        notes: What a careful reader should know.
-        versions: What it was made with.
+        notes: Remarks on how to read the figures; none by default.
+        versions: Versions of the software; those of this process by default.
     """
 
     title: str
@@ -86,7 +97,7 @@ class RunReport:
     versions: Mapping[str, str] = field(default_factory=lambda: made_with())
 
     def html(self) -> str:
-        """The page.
+        """Return the page.
 
         Raises:
             ImportError: matplotlib is missing.
@@ -95,12 +106,12 @@ class RunReport:
         return fill_template("run.html.j2", title=self.title, report=self, bars=bars, drawn=drawn)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the page; it appears whole or not at all."""
+        """Write the page to a file, which appears whole or not at all."""
         write_text(path, self.html())
 
 
 def made_with() -> dict[str, str]:
-    """Versions that decide the figures, and the machine."""
+    """List the versions that decide the figures, and the kind of machine."""
     found = {"gadc": __version__, "Python": platform.python_version()}
     for name in _PACKAGES:
         try:

@@ -1,4 +1,4 @@
-"""A part of a report: one table, its figures and its plots."""
+"""A section of a report: one table, its figures and its plots."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from gadc.report._curves import Plot
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """One table with what every format shows of it."""
+    """One table with everything that each format shows of it.
+
+    Attributes:
+        table: The table.
+        summaries: Summaries of its cells.
+        plots: Plots of its curves.
+    """
 
     table: Table
     summaries: Sequence[Summary]

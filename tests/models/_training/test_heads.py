@@ -1,4 +1,4 @@
-"""Heads: dropout in training alone, initialisations as stated, layers as asked for."""
+"""Heads: their layers, dropout and initialisations."""
 
 import math
 
@@ -8,7 +8,7 @@ import torch
 from gadc.models._training.heads import INITS, MLP, build_head
 
 
-def test_no_dropout_in_evaluation():
+def test_mlp_drops_nothing_in_evaluation_mode():
     torch.manual_seed(0)
     head = MLP([5, 6, 3], dropout=0.5)
     x = torch.randn(20, 5)
@@ -18,13 +18,13 @@ def test_no_dropout_in_evaluation():
     assert torch.equal(head(x), second(torch.relu(first(x))))
 
 
-def test_dropout_on_the_input_is_optional():
+def test_mlp_drops_entries_of_its_input_unless_told_not_to():
     torch.manual_seed(0)
     x = torch.randn(20, 5)
-    spared = MLP([5, 3], dropout=0.5, input_dropout=False)
-    assert torch.equal(spared(x), spared.layers[0](x))
-    hit = MLP([5, 3], dropout=0.5)
-    assert not torch.equal(hit(x), hit.layers[0](x))
+    kept = MLP([5, 3], dropout=0.5, input_dropout=False)
+    assert torch.equal(kept(x), kept.layers[0](x))
+    dropped = MLP([5, 3], dropout=0.5)
+    assert not torch.equal(dropped(x), dropped.layers[0](x))
     hidden = MLP([5, 6, 3], dropout=0.5, input_dropout=False)
     assert not torch.equal(hidden(x), hidden(x))
 
@@ -34,7 +34,7 @@ def _parameters(init, fan_out=400):
     return [p.detach().double() for p in MLP([300, fan_out], init=init).layers[0].parameters()]
 
 
-def test_uniform_initialisation():
+def test_uniform_initialisation_draws_from_its_interval():
     scale = 1 / math.sqrt(400)
     for parameter in _parameters("uniform"):
         assert float(parameter.abs().max()) <= scale
@@ -43,22 +43,22 @@ def test_uniform_initialisation():
         assert float(parameter.mean()) == pytest.approx(0, abs=0.15 * scale)
 
 
-def test_shifted_initialisation():
+def test_shifted_initialisation_has_a_negative_mean():
     scale = 1 / math.sqrt(400)
     for parameter in _parameters("shifted"):
         assert float(parameter.mean()) == pytest.approx(-scale, rel=0.15)
         assert float(parameter.std()) == pytest.approx(scale, rel=0.1)
 
 
-def test_default_initialisation_is_that_of_torch():
-    ours = _parameters("default")
+def test_default_initialisation_is_torch_s_own():
+    parameters = _parameters("default")
     torch.manual_seed(0)
-    for parameter, theirs in zip(ours, torch.nn.Linear(300, 400).parameters(), strict=True):
-        assert torch.equal(parameter, theirs.double())
+    for parameter, expected in zip(parameters, torch.nn.Linear(300, 400).parameters(), strict=True):
+        assert torch.equal(parameter, expected.double())
 
 
 @pytest.mark.parametrize("init", INITS)
-def test_every_layer_is_initialised(init):
+def test_initialisation_acts_on_every_layer(init):
     torch.manual_seed(0)
     head = build_head("mlp", 50, 2, hidden=100, num_layers=3, init=init)
     for layer in head.layers:
@@ -67,7 +67,7 @@ def test_every_layer_is_initialised(init):
         assert float(layer.weight.detach().std()) == pytest.approx(expected / math.sqrt(fan), rel=0.2)
 
 
-def test_layers_of_a_head():
+def test_build_head_builds_the_layers_of_its_kind():
     widths = [(layer.in_features, layer.out_features) for layer in build_head("linear", 7, 3).layers]
     assert widths == [(7, 3)]
     head = build_head("mlp", 7, 3, hidden=5, num_layers=3)
@@ -88,6 +88,6 @@ def test_layers_of_a_head():
         ),
     ],
 )
-def test_bad_settings(settings, message):
+def test_build_head_rejects_bad_settings(settings, message):
     with pytest.raises(ValueError, match=message):
         build_head(in_features=7, num_classes=3, **settings)

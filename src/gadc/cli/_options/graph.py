@@ -9,9 +9,10 @@ import typer
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice
-from gadc.cli._graph_data import standardize
+from gadc.cli._graph_data import check_scales, standardize
 from gadc.cli._options.own_graph import OwnGraphOptions
 from gadc.datasets import load
+from gadc.estimators import GADCClassifier
 from gadc.transforms import NOISES, make_noise
 
 _option = partial(typer.Option, rich_help_panel="A named data set")
@@ -74,7 +75,11 @@ class GraphOptions(NamedOrOwnGraphOptions):
         _noise_option("--level", help="Strength of the noise: standard deviation, probability or rate."),
     ] = None
     standardize: Annotated[
-        bool, typer.Option("--standardize", help="Scale every feature to mean 0 and standard deviation 1.")
+        bool,
+        typer.Option(
+            "--standardize",
+            help="Scale every feature to mean 0 and standard deviation 1; a model stores the scales.",
+        ),
     ] = False
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices.")] = 0
 
@@ -84,6 +89,22 @@ class GraphOptions(NamedOrOwnGraphOptions):
         data = self.check_features(self.read_own() if self.data is None else self._load(self.data))
         data = self._add_noise(data)
         return standardize(data) if self.standardize else data
+
+    def read_for(self, model: GADCClassifier) -> Data:
+        """Read the graph and compute its features as they were computed when the model was fitted."""
+        self.check_source()
+        known = check_scales(model)
+        if known is None:
+            if self.standardize:
+                raise ValueError("--standardize: the model was not fitted with it; leave it out.")
+            return self.read()
+        options = {"categorical": self.categorical, "missing": self.missing}
+        known.check_agrees(
+            "model", **options, features=self.feature_columns, standardize=self.standardize or None
+        )
+        raw = known.without_scales()
+        data = self.read_own(raw) if self.data is None else self._load(self.data)
+        return known.apply(self._add_noise(self.check_features(data)))
 
     def _load(self, name: str) -> Data:
         split, seed = split_and_seed(self.split)

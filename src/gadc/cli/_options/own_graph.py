@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from torch_geometric.data import Data
 
-from gadc.datasets import from_tables, read_graph
+from gadc.datasets import FeaturePreparation, from_tables, read_graph
 
 _option = partial(typer.Option, rich_help_panel="A graph of your own")
 
@@ -40,10 +40,14 @@ Features = Annotated[
     _option("--features", help="Feature columns, separated by commas. Default: all numeric columns."),
 ]
 Categorical = Annotated[
-    str, _option("--categorical", help="Text columns: skip (not used) or onehot (one column per value).")
+    str | None,
+    _option(
+        "--categorical", help="Text columns: skip (not used, the default) or onehot (one column per value)."
+    ),
 ]
 Missing = Annotated[
-    str, _option("--missing", help="Empty feature cells: error, mean of the column, or zero.")
+    str | None,
+    _option("--missing", help="Empty feature cells: error (the default), mean of the column, or zero."),
 ]
 Unknown = Annotated[
     str, _option("--unknown", help="Edges to nodes without a row: error, drop the edge, or add the node.")
@@ -63,8 +67,8 @@ class OwnGraphOptions:
     node_id: NodeId = None
     label: Label = None
     features: Features = None
-    categorical: Categorical = "skip"
-    missing: Missing = "error"
+    categorical: Categorical = None
+    missing: Missing = None
     unknown: Unknown = "error"
 
     @property
@@ -72,16 +76,25 @@ class OwnGraphOptions:
         """Return whether a file was named."""
         return any((self.edges, self.nodes, self.graph))
 
-    def read_own(self) -> Data:
-        """Read the graph; `data.table_report` says what was found in the tables."""
-        features = [name.strip() for name in self.features.split(",")] if self.features else None
-        common = {"label": self.label, "weight": self.weight, "features": features}
-        common |= {"categorical": self.categorical, "missing": self.missing}
+    @property
+    def feature_columns(self) -> list[str] | None:
+        """Return the named feature columns."""
+        return [name.strip() for name in self.features.split(",")] if self.features else None
+
+    def read_own(self, preparation: FeaturePreparation | None = None) -> Data:
+        """Read the graph; `data.table_report` says what was found in the tables.
+
+        Args:
+            preparation: How a model reads features from a table. Default: by the options.
+        """
+        given = {"features": self.feature_columns, "categorical": self.categorical, "missing": self.missing}
+        common: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+        common |= {"label": self.label, "weight": self.weight, "preparation": preparation}
         if self.graph is not None:
             if self.edges or self.nodes:
                 raise ValueError("Use either --graph or --edges and --nodes, not both.")
-            return read_graph(self.graph, **common)  # type: ignore[arg-type]
+            return read_graph(self.graph, **common)
         if self.edges is None or self.nodes is None:
             raise ValueError("Use --edges and --nodes together: an edge table and a node table.")
-        ends = {"source": self.source, "target": self.target, "node_id": self.node_id}
-        return from_tables(self.edges, self.nodes, unknown=self.unknown, **ends, **common)  # type: ignore[arg-type]
+        common |= {"source": self.source, "target": self.target, "node_id": self.node_id}
+        return from_tables(self.edges, self.nodes, unknown=self.unknown, **common)

@@ -11,10 +11,17 @@ from rich.table import Table
 from torch_geometric.data import Data
 
 from gadc.cli._pages.shared import card, format_facts
-from gadc.report._budget_curves import BudgetCurve, BudgetCurves
-from gadc.report._run_evidence import wilson_interval
-from gadc.report._run_plots import AccuracyBars, Bar
-from gadc.report._run_report import Cell, Comparison, RunReport, Verdict
+from gadc.report import (
+    AccuracyBars,
+    Bar,
+    BudgetCurve,
+    BudgetCurves,
+    Comparison,
+    ComparisonCell,
+    RunReport,
+    Verdict,
+    wilson_interval,
+)
 from gadc.robustness.auditing import AuditResult, Finding
 from gadc.robustness.auditing._result import ATTACKER_KNOWLEDGE
 
@@ -142,7 +149,7 @@ def _comparison(result: AuditResult) -> Comparison:
     for attack, cells in _grid(result):
         found = [_at(result, attack, rate) for rate in _rates(result)]
         values = [fmean(one.accuracy for one in some) if some else None for some in found]
-        entries = [Cell(text=text, value=value) for text, value in zip(cells, values, strict=True)]
+        entries = [ComparisonCell(text=text, value=value) for text, value in zip(cells, values, strict=True)]
         rows.append((attack, tuple(entries)))
     columns = ("attack", *(f"{100 * rate:g} % flipped" for rate in _rates(result)))
     return Comparison(columns=columns, rows=tuple(rows), caption="Test accuracy %, evasion / poisoning.")

@@ -14,9 +14,19 @@ from torch_geometric.data import Data
 
 from gadc.cli._pages.shared import card, format_facts
 from gadc.models import Fitted
-from gadc.report._run_evidence import edge_cosines, feature_map, training_curve
-from gadc.report._run_plots import AccuracyBars, Bar, ConfusionMatrix, Picture, TrainingCurves
-from gadc.report._run_report import Cell, Comparison, RunReport
+from gadc.report import (
+    AccuracyBars,
+    Bar,
+    Comparison,
+    ComparisonCell,
+    ConfusionMatrix,
+    Picture,
+    RunReport,
+    TrainingCurves,
+    edge_cosines,
+    feature_map,
+    training_curve,
+)
 
 _NUM_CLASSES = 10
 _NOTES = (
@@ -121,9 +131,9 @@ def _comparison(rows: list[dict[str, Any]]) -> Comparison:
     lines = []
     for row in rows:
         chosen = row["settings"]
-        cells = [Cell(text=mean_and_deviation(row), value=row["mean"])]
+        cells = [ComparisonCell(text=mean_and_deviation(row), value=row["mean"])]
         cells += [
-            Cell(text=f"{chosen[key]:g}" if key in chosen else "", value=chosen.get(key))
+            ComparisonCell(text=f"{chosen[key]:g}" if key in chosen else "", value=chosen.get(key))
             for key in ("lam", "num_steps", "eps")
         ]
         lines.append((row["method"], tuple(cells)))

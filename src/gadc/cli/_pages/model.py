@@ -16,9 +16,20 @@ from gadc.cli._models import predict_probabilities
 from gadc.cli._output import format_value
 from gadc.cli._pages.shared import card, format_facts
 from gadc.estimators import GADCClassifier
-from gadc.report._run_evidence import edge_cosines, feature_map, training_curve, wilson_interval
-from gadc.report._run_plots import AccuracyBars, Bar, ConfusionMatrix, Picture, TrainingCurves
-from gadc.report._run_report import Cell, Comparison, RunReport
+from gadc.report import (
+    AccuracyBars,
+    Bar,
+    Comparison,
+    ComparisonCell,
+    ConfusionMatrix,
+    Picture,
+    RunReport,
+    TrainingCurves,
+    edge_cosines,
+    feature_map,
+    training_curve,
+    wilson_interval,
+)
 
 _HIDDEN = ("adjacency", "verbose")  # parameters that do not change a figure
 _CHOSEN = ("lam", "num_steps", "eps", "normalize")  # parameters that "auto" ignores
@@ -156,10 +167,10 @@ def _comparison(figures: Sequence[dict[str, Any]], caption: str) -> Comparison:
     return Comparison(columns=columns, rows=rows, caption=f"{caption} Click a header to sort.")
 
 
-def _cell(value: float | None) -> Cell:
+def _cell(value: float | None) -> ComparisonCell:
     if value is not None and math.isnan(value):
-        return Cell(text="not measured")
-    return Cell(text=format_value(value), value=value)
+        return ComparisonCell(text="not measured")
+    return ComparisonCell(text=format_value(value), value=value)
 
 
 def _bars(figures: Sequence[dict[str, Any]], key: str, count: int) -> AccuracyBars:

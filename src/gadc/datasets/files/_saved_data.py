@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import fields
 from pathlib import Path
 
 import torch
@@ -11,18 +10,21 @@ from torch_geometric.data import Data
 from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
 from torch_geometric.data.storage import GlobalStorage
 
+from gadc._base.validation import check_edge_index
+from gadc.datasets.tables._preparation import FeatureColumn, FeaturePreparation
 from gadc.datasets.tables._report import TableError, TableReport
 from gadc.datasets.tables._table import guarded
 
 # The classes that a saved Data consists of besides tensors and plain values; loading them runs no code.
-torch.serialization.add_safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage, TableReport])
+_OWN = [TableReport, FeatureColumn, FeaturePreparation]
+torch.serialization.add_safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage, *_OWN])
 
 
 def read_saved(path: Path) -> Data:
     """Load a saved `Data`, but no other object: loading those could run code.
 
     Raises:
-        TableError: The file holds anything else, or a `Data` without edges.
+        TableError: The file holds anything else, or a `Data` without valid edges.
     """
     with guarded(str(path)):
         try:
@@ -39,15 +41,5 @@ def read_saved(path: Path) -> Data:
             )
         if data.edge_index is None:
             raise TableError("the saved Data has no edge_index.", file=str(path))
-    if not _is_sound(data.get("table_report")):
-        del data.table_report
+        check_edge_index("edge_index", data.edge_index, int(data.num_nodes))
     return data
-
-
-def _is_sound(report: object) -> bool:
-    """Tell whether a report has the attributes and types that readers of it rely on."""
-    if not isinstance(report, TableReport):
-        return report is None
-    kinds = {one.name: type(getattr(report, one.name, None)) for one in fields(report)}
-    expected = {"columns": dict, "left_out": dict, "imputed": dict, "notes": list, "features": list}
-    return all(kinds[name] is kind for name, kind in expected.items())

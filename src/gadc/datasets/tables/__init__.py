@@ -7,6 +7,7 @@
     _ids           node ids, and edges as pairs of positions
     _edges         self-loops, duplicates and directions
     _features      the feature matrix
+    _preparation   how columns become features, stored to read other tables in the same way
     _labels        the classes
     _values        text as numbers, values as codes
     _report        `TableError` and `TableReport`

@@ -7,12 +7,13 @@ a column that is not a number is an error with its row; the column never disappe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gadc.datasets.tables._preparation import FeatureColumn, FeaturePreparation
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table
 from gadc.datasets.tables._values import encode
@@ -34,11 +35,14 @@ class FeatureReader:
             error, any other such column is left out.
         categorical: What to do with a text column: "skip" or "onehot".
         missing: What to do with an empty cell: "error", "mean" or "zero".
+        known: How the columns of an earlier table were read, to read these in the same way. Default: None.
 
     Attributes:
         names: Names of the columns of `x`.
         imputed: Number of filled cells by column.
         left_out: Columns that were left out, with the reason.
+        notes: Values that were not seen in the earlier table.
+        columns: How the columns were read, in the order of `x`.
     """
 
     table: Table
@@ -47,9 +51,19 @@ class FeatureReader:
     named: bool
     categorical: str
     missing: str
+    known: FeaturePreparation | None = None
     names: list[str] = field(default_factory=list)
     imputed: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    columns: list[FeatureColumn] = field(default_factory=list)
+
+    @property
+    def preparation(self) -> FeaturePreparation:
+        """How the columns were read, to read another table in the same way."""
+        return FeaturePreparation(
+            columns=tuple(self.columns), categorical=self.categorical, missing=self.missing
+        )
 
     def read(self, columns: Sequence[str]) -> NDArray[np.float32]:
         """Read the feature matrix from `columns`, in their order."""
@@ -57,7 +71,8 @@ class FeatureReader:
         query = self.table.select(**{str(i): self._cell(name) for i, name in enumerate(kept)})
         frame = self.table.collect(query) if kept else pl.DataFrame()
         blocks = [
-            self._filled(name, self._block(name, series)) for name, series in zip(kept, frame, strict=True)
+            self._filled(self._block(name, series), self._known(name))
+            for name, series in zip(kept, frame, strict=True)
         ]
         return np.hstack([np.empty((len(self.rows) + self.added, 0), dtype=np.float32), *blocks])
 
@@ -70,7 +85,8 @@ class FeatureReader:
         dtype = self.table.schema[name]
         if self.table.text or dtype.is_numeric() or dtype == pl.Boolean:
             return True
-        if dtype in _STRINGS and self.categorical == "onehot":
+        known = self._known(name)
+        if dtype in _STRINGS and (self.categorical == "onehot" if known is None else known.categories):
             return True
         self._leave_out(name, _TEXT if dtype in _STRINGS else f"it has type {dtype}")
         return False
@@ -82,28 +98,37 @@ class FeatureReader:
 
     def _cell(self, name: str) -> pl.Expr:
         """Read a column as float32 if its type is numeric, else as text."""
-        if self.table.text or self.table.schema[name] in _STRINGS:
+        known = self._known(name)
+        if self.table.text or self.table.schema[name] in _STRINGS or (known and known.categories):
             return self.table.col(name)
         return self.table.col(name).cast(pl.Float32, strict=False)
 
-    def _block(self, name: str, series: pl.Series) -> NDArray[np.float32]:
-        """Convert one column of the table to columns of `x` (perhaps none), with NaN for missing cells."""
+    def _known(self, name: str) -> FeatureColumn | None:
+        """Return how a column of the earlier table was read."""
+        return next((one for one in self.known.columns if one.name == name), None) if self.known else None
+
+    def _block(self, name: str, series: pl.Series) -> tuple[FeatureColumn, NDArray[np.float32]] | None:
+        """Convert one column of the table to columns of `x`, NaN for missing cells; None if left out."""
+        known = self._known(name)
+        if known is not None and known.categories is not None:
+            return self._one_hot(name, series.cast(pl.String), known.categories)
         numbers = series if series.dtype == pl.Float32 else self._parse(name, series)
         if numbers is not None:
             column = numbers.to_numpy().astype(np.float32)
             if np.isinf(column).any():
                 at = int(np.isinf(column).argmax())
                 raise self._error("the value is infinite or too large for a 32-bit float.", name, at)
-            self.names.append(name)
-            return column.reshape(-1, 1)
+            return FeatureColumn(name=name), column.reshape(-1, 1)
         if series.null_count() < len(series) and self.categorical == "onehot":
             return self._one_hot(name, series)
         self._leave_out(name, _TEXT if series.null_count() < len(series) else "it is empty")
-        return np.empty((len(series), 0), dtype=np.float32)
+        return None
 
     def _parse(self, name: str, series: pl.Series) -> pl.Series | None:
         """Parse text as numbers (true and false as 1 and 0); return None if the column is not numeric."""
         filled = series.len() - series.null_count()
+        if self.known is not None and not filled:
+            return series.cast(pl.Float32, strict=False)
         if not self.table.text or not filled:
             return None
         lower = series.str.to_lowercase()
@@ -113,7 +138,7 @@ class FeatureReader:
         bad = numbers.is_null() & series.is_not_null()
         if not bad.any():
             return numbers
-        if 2 * int(bad.sum()) < filled:
+        if self.known is not None or 2 * int(bad.sum()) < filled:
             at = int(bad.arg_max() or 0)
             advice = (
                 "Leave the cell empty if the value is missing; "
@@ -122,36 +147,72 @@ class FeatureReader:
             raise self._error(f"{series[at]!r} is not a number. {advice}", name, at)
         return None
 
-    def _one_hot(self, name: str, series: pl.Series) -> NDArray[np.float32]:
+    def _one_hot(
+        self, name: str, series: pl.Series, categories: tuple[str, ...] | None = None
+    ) -> tuple[FeatureColumn, NDArray[np.float32]]:
+        """Encode text by one column per value: the values of the earlier table, or else of this one."""
         codes, values = encode(series)
-        if len(values) > MAX_CATEGORIES:
+        if categories is None and len(values) > MAX_CATEGORIES:
             raise self._error(
                 f"the column has {len(values)} different values, but one-hot encoding takes at most "
                 f"{MAX_CATEGORIES}; name the columns you need in `features`.",
                 name,
             )
-        block = np.zeros((len(codes), len(values)), dtype=np.float32)
-        block[np.arange(len(codes)), codes] = 1.0
+        order = tuple(map(str, values)) if categories is None else categories
+        place = {value: at for at, value in enumerate(order)}
+        at = np.array([*(place.get(str(value), -1) for value in values), -1])[codes]
+        block = np.zeros((len(codes), len(order)), dtype=np.float32)
+        block[np.flatnonzero(at >= 0), at[at >= 0]] = 1.0
         block[codes < 0] = np.nan
-        self.names += [f"{name}={value}" for value in values]
-        return block
+        self._note_unseen(name, [str(value) for value in values if str(value) not in place], codes, at)
+        return FeatureColumn(name=name, categories=order), block
 
-    def _filled(self, name: str, block: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Refuse or fill missing cells, including all cells of added nodes."""
-        if not block.shape[1]:
-            return np.empty((len(block) + self.added, 0), dtype=np.float32)
+    def _note_unseen(
+        self, name: str, unseen: list[str], codes: NDArray[np.int64], at: NDArray[np.int64]
+    ) -> None:
+        """Say which values of a text column are not among the categories of the earlier table."""
+        if unseen:
+            count, some = int(((codes >= 0) & (at < 0)).sum()), ", ".join(map(repr, unseen[:5]))
+            more = ", ..." if len(unseen) > 5 else ""
+            self.notes.append(
+                f"column {name!r}: {count:,} cells hold values that were not seen before ({some}{more}); "
+                "they are encoded as zeros"
+            )
+
+    def _filled(
+        self, read: tuple[FeatureColumn, NDArray[np.float32]] | None, known: FeatureColumn | None
+    ) -> NDArray[np.float32]:
+        """Refuse or fill missing cells, also those of added nodes, and record how the column was read."""
+        if read is None:
+            return np.empty((len(self.rows) + self.added, 0), dtype=np.float32)
+        column, block = read
         if self.added:
             block = np.vstack([block, np.full((self.added, block.shape[1]), np.nan, dtype=np.float32)])
         gaps = np.isnan(block[:, 0])
+        fill = self._fill(block[~gaps]) if known is None else known.fill
+        self.columns.append(replace(column, fill=fill))
+        self.names += column.raw_names
         if not gaps.any():
             return block
-        if self.missing == "error":
-            at = int(gaps.argmax())
-            in_table = at < len(self.rows)
-            what = "the cell is empty" if in_table else "added nodes have no value in this column"
-            advice = 'use missing="mean" or missing="zero" to fill it'
-            raise self._error(f"{what}; {advice}.", name, at if in_table else None)
-        known = block[~gaps]
-        block[gaps] = known.mean(axis=0, dtype=np.float64) if self.missing == "mean" and len(known) else 0.0
-        self.imputed[name] = int(gaps.sum())
+        if fill is None:
+            raise self._empty_cell(column.name, int(gaps.argmax()))
+        block[gaps] = fill
+        self.imputed[column.name] = int(gaps.sum())
         return block
+
+    def _fill(self, filled: NDArray[np.float32]) -> tuple[float, ...] | None:
+        """Return what an empty cell becomes, by the cells that are not empty; None if it is an error."""
+        if self.missing == "error":
+            return None
+        if self.missing == "zero" or not len(filled):
+            return (0.0,) * int(filled.shape[1])
+        means: list[float] = filled.mean(axis=0, dtype=np.float64).tolist()
+        return tuple(means)
+
+    def _empty_cell(self, name: str, at: int) -> TableError:
+        in_table = at < len(self.rows)
+        what = "the cell is empty" if in_table else "added nodes have no value in this column"
+        advice = 'use missing="mean" or missing="zero" to fill it'
+        if self.known is not None:
+            advice += " when the first table is read; the model was fitted without a value for empty cells"
+        return self._error(f"{what}; {advice}.", name, at if in_table else None)

@@ -20,6 +20,7 @@ from gadc.datasets.tables._features import FeatureReader
 from gadc.datasets.tables._files import TableLike, open_table
 from gadc.datasets.tables._ids import Nodes, match, read_ids
 from gadc.datasets.tables._labels import read_labels
+from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.datasets.tables._report import TableReport
 
 
@@ -37,6 +38,7 @@ def from_tables(
     missing: str = "error",
     unknown: str = "error",
     directed: bool = False,
+    preparation: FeaturePreparation | None = None,
 ) -> Data:
     """Read a graph from a table with one row per edge and a table with one row per node.
 
@@ -57,9 +59,14 @@ def from_tables(
         unknown: What to do with an edge to a node that is not in `nodes`: "error" (default), "drop" the edge,
             or "add" the node.
         directed: Keep the edges as listed instead of in both directions; False by default.
+        preparation: The `feature_preparation` of another graph or of a fitted model, to compute the features
+            as they were computed there: the same columns, categories, fill values and scales. A column that
+            is missing is an error, other columns are ignored, and `features`, `categorical` and `missing` are
+            not needed. None by default.
 
     Returns:
-        Data with `edge_index`, `node_ids`, `feature_names` and `table_report` (a `TableReport`); with `x`
+        Data with `edge_index`, `node_ids`, `feature_names`, `table_report` (a `TableReport`) and
+        `feature_preparation` (a `FeaturePreparation`, to read another table in the same way); with `x`
         (float32) if there are features, `edge_weight` if weighted, and `y` (-1 = unlabelled) and
         `class_names` if there are labels: `class_names[y[i]]` is the label of node i in the table.
 
@@ -85,6 +92,12 @@ def from_tables(
     check_choice("from_tables", unknown, "unknown", ("error", "drop", "add"))
     if isinstance(features, str):
         raise TypeError(f"from_tables: features must be a list of column names, got the string {features!r}.")
+    if preparation is not None:
+        given = {"categorical": categorical if categorical != "skip" else None, "features": features}
+        given["missing"] = missing if missing != "error" else None
+        preparation.check_agrees("from_tables", **given)
+        features = [column.name for column in preparation.columns]
+        categorical, missing = preparation.categorical, preparation.missing
     notes: list[str] = []
     edge_table, node_table = open_table(edges, "edges"), open_table(nodes, "nodes")
     ends = choose_edge_columns(edge_table, source=source, target=target, weight=weight, notes=notes)
@@ -97,19 +110,21 @@ def from_tables(
         named=features is not None,
         categorical=categorical,
         missing=missing,
+        known=preparation,
     )
     x = reader.read(columns.features)
     data = Data(edge_index=graph.edge_index, edge_weight=graph.edge_weight, num_nodes=len(known.ids))
     if x.shape[1]:
         data.x = torch.from_numpy(x)
     data.node_ids, data.feature_names = known.ids.to_list(), reader.names
+    data.feature_preparation = reader.preparation
     if columns.label is not None:
         y, data.class_names, label_notes = read_labels(node_table, known.rows, columns.label)
         data.y = torch.from_numpy(np.concatenate([y, np.full(reader.added, -1)]))
         notes += label_notes
-    notes += known.notes
+    notes += known.notes + reader.notes
     data.table_report = _report(data, ends, columns, graph, reader, unknown=dropped, notes=notes)
-    return data
+    return data if preparation is None or data.x is None else preparation.apply(data)
 
 
 def _read_edges(

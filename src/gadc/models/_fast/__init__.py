@@ -1,1 +1,1 @@
-"""What makes training fast on large sparse inputs, with the same results."""
+"""Faster ways to compute what training needs: dropout, sparse features, attention and parts of a graph."""

@@ -1,10 +1,10 @@
-"""What attention over a graph is made of, for several heads at once.
+"""The two parts of attention over a graph, for several heads at once.
 
     α_ij = v_ij exp(s_ij) / Σ_l v_il exp(s_il),   s_ij = LeakyReLU(receive_i + send_j)      on A's entries
-    out_i = Σ_j w_ij H_j                                                                   a head at a time
+    out_i = Σ_j w_ij H_j                                                                   in each head
 
-In torch both are differentiable to any order, in everything. Large ones on the CPU that no gradient in the
-entries v is asked of are compiled by Numba, and differentiable once.
+In torch both are differentiable to any order in every argument. Large ones on the CPU are computed by loops
+that Numba compiles and are differentiable once, unless a gradient in the entries v is needed.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from torch.nn.functional import leaky_relu
 
 from gadc.operators import SparsePattern, spmm, uses_numba
 
-LEAST = 1e-16  # of a sum that is divided by
+LEAST = 1e-16  # lower bound of a sum before a division by it
+_WORK = 8  # number of multiplications that take as long as an exponential
 
 
 def edge_softmax(
     pattern: SparsePattern, values: Tensor, receive: Tensor, send: Tensor, slope: float
 ) -> Tensor:
-    """The shares α that neighbours have in a node, shape (entries, heads).
+    """Compute the attention α of each node to its neighbours, shape (entries, heads).
 
     Args:
-        pattern: Where A has entries.
-        values: The entries v.
-        receive: Shape (nodes, heads).
-        send: Shape (nodes, heads).
-        slope: Of scores below 0.
+        pattern: Positions of the entries of A.
+        values: Entries v of A, shape (entries,).
+        receive: Part of the score that comes from the receiving node, shape (nodes, heads).
+        send: Part of the score that comes from the sending node, shape (nodes, heads).
+        slope: Slope of the LeakyReLU below 0.
     """
     recorded = torch.is_grad_enabled() and values.requires_grad
     if not recorded and uses_numba(_WORK * pattern.nnz * receive.shape[1], values, receive, send):
@@ -40,7 +41,7 @@ def edge_softmax(
         return out
     rows, cols = pattern.rows.long(), pattern.cols.long()  # torch is slow at adding by int32
     scores = leaky_relu(receive.index_select(0, rows) + send.index_select(0, cols), slope)
-    # The largest of a row is taken off, which cancels in the quotient and keeps exp from overflowing.
+    # Subtracting the largest score of a row cancels in the quotient and keeps exp from overflowing.
     peak = torch.segment_reduce(scores.detach(), "max", offsets=pattern.row_ptr.long())
     weights = values.unsqueeze(1) * (scores - peak.index_select(0, rows)).exp()
     total = torch.zeros_like(receive).index_add(0, rows, weights)
@@ -48,21 +49,18 @@ def edge_softmax(
 
 
 def weighted_sums(pattern: SparsePattern, weights: Tensor, mapped: Tensor) -> Tensor:
-    """Sums over neighbours with weights of their own in each head, shape (nodes, heads, units).
+    """Sum over neighbours with separate weights in each head, shape (nodes, heads, units).
 
     Args:
-        pattern: Who is a neighbour of whom.
-        weights: Shape (entries, heads).
-        mapped: What is summed, shape (nodes, heads, units).
+        pattern: Positions of the entries of A.
+        weights: Weight w of each entry in each head, shape (entries, heads).
+        mapped: The summands H, shape (nodes, heads, units).
     """
     if uses_numba(pattern.nnz * mapped[0].numel() if len(mapped) else 0, weights, mapped):
         out: Tensor = _WeightedSums.apply(pattern, weights, mapped)  # type: ignore[no-untyped-call]
         return out
     heads = range(mapped.shape[1])
     return torch.stack([spmm(pattern, weights[:, h], mapped[:, h].contiguous()) for h in heads], 1)
-
-
-_WORK = 8  # multiplications that an exponential takes as long as
 
 
 class _Softmax(torch.autograd.Function):

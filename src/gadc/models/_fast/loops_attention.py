@@ -1,6 +1,6 @@
-"""The loops behind attention, compiled by Numba: several heads at once, where torch passes over them in turn.
+"""The loops behind attention, compiled by Numba: all heads in one pass, where torch takes one pass per head.
 
-Matrices come flattened: what belongs to a node or an entry has all heads beside each other.
+Matrices are flattened, with the heads of a node or an entry next to each other.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ def _softmax(
     start: int,
     stop: int,
 ) -> None:
-    """out_ij = v_ij exp(s_ij) / Σ_l v_il exp(s_il), with s_ij the leaky receive_i + send_j, in each head.
+    """Compute out_ij = v_ij exp(s_ij) / Σ_l v_il exp(s_il), s_ij = LeakyReLU(receive_i + send_j), per head.
 
     Args:
-        row_ptr: Of the pattern, as are `cols`.
+        row_ptr: Position of the first entry of each row, and the number of entries at the end.
         cols: Column of each entry.
-        values: v of each entry.
-        receive: Of each node and head, as is `send`.
-        send: What a node sends.
+        values: Value v of each entry.
+        receive: Part of the score of each receiving node and head.
+        send: Part of the score of each sending node and head.
         heads: Number of heads.
-        slope: Of scores below 0.
-        least: What a sum is at the least before it is divided by.
-        out: Of each entry and head.
+        slope: Slope of the LeakyReLU below 0.
+        least: Lower bound of a sum before a division by it.
+        out: Result for each entry and head.
         start: First row.
-        stop: Row after the last.
+        stop: Row after the last one.
     """
     count = _U(heads)
     peak, total = np.empty(heads, out.dtype), np.empty(heads, out.dtype)
@@ -59,7 +59,7 @@ def _softmax(
                 peak[h] = max(peak[h], score)
         for p in range(first, last):
             for h in range(count):
-                # The largest is taken off, which cancels in the quotient and keeps exp from overflowing.
+                # Subtracting the largest score cancels in the quotient and keeps exp from overflowing.
                 share = values[p] * math.exp(out[p * count + h] - peak[h])
                 out[p * count + h] = share
                 total[h] += share
@@ -82,7 +82,7 @@ def _softmax_gradient(
     start: int,
     stop: int,
 ) -> None:
-    """The gradient in receive_i + send_j of each entry, and its sum over a row, from that in the shares."""
+    """Compute the gradient in receive_i + send_j of each entry, and its sum over each row."""
     count = _U(heads)
     mean = np.empty(heads, out.dtype)
     for i in range(start, stop):
@@ -104,7 +104,7 @@ def _softmax_gradient(
 def _sums(
     row_ptr: Array, order: Array, entries: Array, heads: int, out: Array, start: int, stop: int
 ) -> None:
-    """out_i = Σ_p entries[order[p]] over the entries of row i, in each head."""
+    """Add Σ_p entries[order[p]] over the entries of row i to out_i, in each head."""
     count = _U(heads)
     for i in range(start, stop):
         for p in range(row_ptr[i], row_ptr[i + 1]):
@@ -125,7 +125,7 @@ def _weighted(
     start: int,
     stop: int,
 ) -> None:
-    """out_i = Σ_j w_ij mapped_j in each head; entry p has the weight of place order[p]."""
+    """Add Σ_j w_ij mapped_j to out_i in each head; entry p has the weight weights[order[p]]."""
     count, width = _U(heads), _U(units)
     for i in range(start, stop):
         here = _U(i) * count * width
@@ -148,7 +148,7 @@ def _inner(
     start: int,
     stop: int,
 ) -> None:
-    """out_ij = ⟨left_i, right_j⟩ in each head."""
+    """Compute out_ij = ⟨left_i, right_j⟩ in each head."""
     count, width = _U(heads), _U(units)
     for i in range(start, stop):
         here = _U(i) * count * width

@@ -1,1 +1,1 @@
-"""The training loop and the heads."""
+"""Training: the loop, model selection, callbacks, and the heads that are trained on fixed features."""

@@ -1,9 +1,9 @@
-"""What stands behind the aggregated features: a linear model or an MLP.
+"""Heads: a linear model or an MLP that maps features to the scores of the classes.
 
-Initialisations differ between the paper's scripts and practice, and the difference shows in the figures, so
-they have names: "default" is torch's own, "uniform" draws weights and biases from ±s, and "shifted" from a
-normal of mean -s and standard deviation s, with s = 1/√(fan-out). (The published scripts have the last one,
-probably by a slip of arguments.)
+Initialisations differ between the paper's scripts and common practice, and they change the figures, so they
+have names: "default" is torch's own, "uniform" draws weights and biases uniformly from [-s, s], and "shifted"
+from a normal distribution with mean -s and standard deviation s, where s = 1/√(fan-out). The published
+scripts use the last one, probably by mixing up arguments.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class MLP(nn.Module):
 
     Args:
         widths: Width of the input, of each hidden layer, and of the output.
-        dropout: Probability on hidden activations, and on the input if `input_dropout`.
-        input_dropout: Whether the input is dropped from, too.
-        init: One of `INITS`.
+        dropout: Probability of dropout on the hidden units, 0 by default.
+        input_dropout: Whether dropout acts on the input as well, True by default.
+        init: Initialisation, one of `INITS`.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class MLP(nn.Module):
                 _initialize(layer, init)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Scores of the classes."""
+        """Return the scores of the classes, shape (n, classes)."""
         return self.after_first(self.layers[0](drop(x, self.input_dropout, training=self.training)))
 
     def after_first(self, hidden: Tensor) -> Tensor:
-        """Scores of the classes, from the output of the first layer."""
+        """Return the scores of the classes, given the output of the first layer."""
         for layer in self.layers[1:]:
             hidden = layer(drop(torch.relu(hidden), self.dropout, training=self.training))
         return hidden
@@ -66,7 +66,18 @@ def build_head(
     input_dropout: bool = True,
     init: str = "default",
 ) -> MLP:
-    """A head of that kind: "linear" has one layer, "mlp" has `num_layers`."""
+    """Build a head.
+
+    Args:
+        kind: "linear", which has one layer, or "mlp".
+        in_features: Width of the input.
+        num_classes: Width of the output.
+        hidden: Width of the hidden layers of an MLP.
+        num_layers: Number of layers of an MLP, at least 2.
+        dropout: See `MLP`.
+        input_dropout: See `MLP`.
+        init: See `MLP`.
+    """
     check_choice("build_head", kind, "kind", ("linear", "mlp"))
     depth = 1 if kind == "linear" else check_count("build_head", num_layers, "num_layers", low=2)
     widths = [in_features, *[check_count("build_head", hidden, "hidden", low=1)] * (depth - 1), num_classes]

@@ -112,23 +112,18 @@ def train(
     )
     scheduler = None if schedule is None else torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
 
-    def step() -> float:
-        module.train()
-        optimizer.zero_grad()
-        loss = cross_entropy(train_scores(), train_labels)
-        loss = loss if penalty is None else loss + penalty()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        if scheduler is not None:
-            scheduler.step()
-        return loss.item()
+    def loss() -> Tensor:
+        fit = cross_entropy(train_scores(), train_labels)
+        return fit if penalty is None else fit + penalty()
 
     selection = Selection(settings.selection, settings.patience, module)
     state = TrainingState(module, optimizer, selection, resumable=resumable)
     for callback in callbacks:
         callback.on_start(state)
     while len(state.train_losses) < settings.epochs and not selection.stops:
-        state.train_losses.append(step())
+        state.train_losses.append(_step(module, loss, optimizer))
+        if scheduler is not None:
+            scheduler.step()
         selection.update(*_validate(module, val_scores, val_labels))
         for callback in callbacks:
             callback.on_epoch(state)
@@ -137,6 +132,16 @@ def train(
     return Trained(
         selection.epoch, selection.accuracy, selection.loss, state.train_losses, selection.accuracies
     )
+
+
+def _step(module: nn.Module, loss: Callable[[], Tensor], optimizer: torch.optim.Optimizer) -> float:
+    """Take one step of the optimiser and return the loss before it."""
+    module.train()
+    optimizer.zero_grad()
+    value = loss()
+    value.backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+    return value.item()
 
 
 @torch.no_grad()

@@ -1,7 +1,7 @@
 """Model selection: which epoch's weights are kept, by the figures of the validation nodes.
 
 "val-acc"    first epoch of the highest validation accuracy
-"val-ranked" epoch of the highest validation accuracy; among equal accuracies, that of the lowest loss
+"val-ranked" epoch of the highest validation accuracy; among equal accuracies, the one of the lowest loss
 "val-loss"   epoch of the lowest validation cross-entropy
 "val-last"   last epoch at which the loss fell below, or the accuracy rose above, all earlier ones
 "val-both"   last epoch at which neither the loss nor the accuracy was worse than at any earlier one

@@ -58,8 +58,8 @@ class Auto(HeadModel):
     Examples:
         >>> from gadc.datasets import csbm
         >>> from gadc.models import Auto
-        >>> data = csbm(120, num_features=4, homophily=0.95, signal=0.5, seed=0)
-        >>> fitted = Auto(families=("none", "plain"), epochs=20).fit(data)
+        >>> data = csbm(60, num_features=4, homophily=0.95, signal=0.5, seed=0)
+        >>> fitted = Auto(families=("none", "plain"), epochs=5).fit(data)
         >>> fitted.choice.picked.family
         'plain'
     """

@@ -27,7 +27,7 @@ class Finals:
     """Trainings of the finalists.
 
     Args:
-        settings: Settings of the head that was asked for.
+        settings: Settings of the model `auto`, with the user's choice of a head.
         search: The search, which has been run.
         seed: Seed of the heads.
         callbacks: See `Model.fit`.

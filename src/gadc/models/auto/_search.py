@@ -180,7 +180,7 @@ class Search:
             self._record_all(candidate, found[eps])
 
     def _labels(self) -> None:
-        """Try label propagation, with the training labels of each split in columns of their own."""
+        """Try label propagation, with separate columns for the training labels of each split."""
         classes = int(self.labels.max()) + 1
         seeds = torch.zeros((len(self.x), len(self.splits) * classes), dtype=self.x.dtype)
         for number, one in enumerate(self.splits):

@@ -17,7 +17,7 @@ SUGGESTED = {
 _FEW_EDGES = 20  # with labels at both ends; fewer say nothing about homophily
 _NOISY = 0.9  # share of noise in the mean square of the features
 _DISSIMILAR = 0.25  # share of edges whose ends are less similar than random pairs
-_SIMILAR = 0.02  # lead of the neighbours' cosine over that of random pairs, if features say anything
+_SIMILAR = 0.02  # by how much neighbours' cosines exceed those of random pairs, if features say anything
 
 
 def suggest(facts: Facts) -> tuple[str, str]:

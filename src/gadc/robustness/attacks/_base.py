@@ -18,7 +18,6 @@ from torch_geometric.data import Data
 
 from gadc._base.pairs import decode_pairs, encode_pairs, pair_numbers
 from gadc._base.validation import check_choice, check_number
-from gadc.datasets._border import check_graph
 
 Scores: TypeAlias = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 MODES = ("flip", "add", "remove")
@@ -158,7 +157,6 @@ class EdgeAttack(ABC):
             data.x (n, d), data.edge_index (2, m), data.y (n,), nodes (any number,); scores (n, classes).
         """
         budget = check_number(type(self).__name__, budget, "budget")
-        data = check_graph(type(self).__name__, data, needs=("edge_index",))
         rules = Rules() if rules is None else rules
         return self.find(
             Problem(scores=scores, data=data, nodes=nodes, budget=budget, seed=seed, rules=rules)

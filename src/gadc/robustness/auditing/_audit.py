@@ -13,7 +13,6 @@ from torch_geometric.data import Data
 
 from gadc._base.pairs import encode_pairs
 from gadc._base.validation import check_number
-from gadc.datasets._border import check_graph
 from gadc.models import Model, make_model
 from gadc.models._training.loop import accuracy
 from gadc.robustness.attacks import DICE, FGA, Scores
@@ -113,7 +112,6 @@ class _Defender:
     """The model trained with one seed, and everything that is measured on it."""
 
     def __init__(self, fit: Fit, data: Data, seed: int, progress: Callable[[str], None] | None) -> None:
-        data = check_graph("audit", data, needs=("x", "edge_index", "y", "train_mask", "test_mask"))
         self.fit, self.data, self.seed, self.progress = fit, data, seed, progress
         self.nodes = torch.nonzero(data.test_mask).flatten()
         if not len(self.nodes):

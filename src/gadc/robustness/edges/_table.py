@@ -11,7 +11,6 @@ from torch_geometric.data import Data
 from gadc._base.pairs import find_sorted, pair_numbers
 from gadc._base.validation import check_count
 from gadc.datasets import changed_edges
-from gadc.datasets._border import check_graph
 from gadc.diffusion._graph import adjacency
 from gadc.estimators import GADCClassifier
 from gadc.estimators._graph_data import match_features
@@ -89,7 +88,8 @@ def suspicious_edges(
         >>> table.head(10)["known_false"].sum()
         10
     """
-    data = check_graph("suspicious_edges", data, needs=("x", "edge_index"))
+    if data.x is None:
+        raise ValueError("suspicious_edges: data must have features x, got None.")
     if model is not None:
         check_is_fitted(model)
     check_count("suspicious_edges", num_effects, "num_effects")

@@ -1,8 +1,7 @@
-"""Pictures from a graph and a model: what is measured, and what is sampled where the graph is large."""
+"""Pictures of a graph and of a training; large graphs are sampled."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -14,19 +13,25 @@ from gadc._base.pairs import is_listed
 from gadc.datasets import changed_edges
 from gadc.diffusion._similarity import unit_rows
 from gadc.models._training.loop import Trained
-from gadc.report._run_plots import CosineHistogram, FeatureMap, Floats, TrainingCurve
+from gadc.report._pictures import CosineHistogram, FeatureMap, TrainingCurve
+from gadc.report._pictures._picture import Floats
 from gadc.robustness.edges import edge_scores
 from gadc.robustness.edges._scores import EdgeView
 
-_MAX_EDGES = 200_000  # above, edges are drawn and scored by their bare cosine, which needs no neighbours
+_MAX_EDGES = 200_000  # of more edges a sample is scored by its cosines alone, which needs no neighbours
 _MAX_NODES = 600  # points of a map
-_SHARE = 0.1  # of the edges that are called distrusted where nothing is known
+_SHARE = 0.1  # share of the edges that are called suspicious if nothing is known
 
 
 def edge_cosines(data: Data, *, seed: int = 0) -> CosineHistogram | None:
-    """Cosines of the edges kept and distrusted; None for a graph without edges.
+    """Compare the cosines of suspicious edges with the others; None for a graph without edges.
 
-    As many edges are distrusted as are known to be false (`data.clean_edge_index`), or else a tenth.
+    As many edges are called suspicious as are known to be false (`data.clean_edge_index`); a tenth if nothing
+    is known.
+
+    Args:
+        data: Features and edges.
+        seed: Seed of the sample of a large graph; 0 by default.
     """
     edges, scoring, note = data.edge_index, "combined", ""
     if edges.shape[1] > 2 * _MAX_EDGES:
@@ -39,19 +44,19 @@ def edge_cosines(data: Data, *, seed: int = 0) -> CosineHistogram | None:
         return None
     false = _known_false(data, pairs)
     count = round(_SHARE * pairs.shape[1]) if false is None else int(false.sum())
-    distrusted = np.zeros(pairs.shape[1], dtype=bool)
-    least = edge_scores(data.x, edges, score=scoring).argsort(descending=True, stable=True)[:count]
-    distrusted[least.numpy()] = True
-    which = "a tenth of all"
+    suspicious = np.zeros(pairs.shape[1], dtype=bool)
+    first = edge_scores(data.x, edges, score=scoring).argsort(descending=True, stable=True)[:count]
+    suspicious[first.numpy()] = True
+    which = "a tenth of all edges"
     if false is not None:
-        hit = 100 * float(false[least].float().mean())
-        which = f"as many as are known to be false; {hit:.0f} % of them are"
+        hit = 100 * float(false[first].float().mean())
+        which = f"as many as are known to be false; {hit:.0f} % of them are false"
     return CosineHistogram(
-        title="Edges kept and distrusted",
-        caption=f"Distrusted: the {count:,} edges that rank first in the score “{scoring}” of gadc edges,"
+        title="Suspicious edges",
+        caption=f"Suspicious: the {count:,} edges that rank first in the score “{scoring}” of gadc edges,"
         f" {which}.{note}",
         cosines=view.cosines(view.x).numpy(),
-        distrusted=distrusted,
+        suspicious=suspicious,
         planted=None if false is None else false.numpy(),
     )
 
@@ -59,14 +64,14 @@ def edge_cosines(data: Data, *, seed: int = 0) -> CosineHistogram | None:
 def feature_map(
     x: Tensor, diffused: Tensor, codes: Tensor, classes: list[Any], *, seed: int = 0
 ) -> FeatureMap | None:
-    """The two main directions of X and of S X, each by itself; None where S X has overflowed.
+    """Place the nodes by the two main directions of X and of S X; None if S X is not finite.
 
     Args:
-        x: Features, shape (n, d).
-        diffused: S X.
-        codes: Position of each node's class; -1 without one.
+        x: Features X, shape (n, d).
+        diffused: Diffused features S X, shape (n, d).
+        codes: Position of each node's class in `classes`; -1 without a class.
         classes: Names of the classes.
-        seed: Of the sample of nodes.
+        seed: Seed of the sample of nodes; 0 by default.
     """
     if not diffused.isfinite().all():
         return None
@@ -75,7 +80,7 @@ def feature_map(
         chosen = torch.randperm(len(x), generator=torch.Generator().manual_seed(seed))[:_MAX_NODES]
     sampled = f" A sample of {_MAX_NODES} of {len(x):,} nodes." if len(x) > _MAX_NODES else ""
     return FeatureMap(
-        title="The features before and after",
+        title="Features before and after diffusion",
         caption="Each dot is a node at the first two principal components of X and of S X, rows scaled to"
         f" length 1; coloured by class (grey: no label).{sampled}",
         before=_plane(x[chosen]),
@@ -86,22 +91,14 @@ def feature_map(
 
 
 def training_curve(label: str, trained: Trained) -> TrainingCurve:
-    """The curve of a training."""
+    """Turn the record of a training into a curve."""
     return TrainingCurve(
         label=label, losses=trained.train_losses, accuracies=trained.val_accuracies, epoch=trained.epoch
     )
 
 
-def wilson_interval(share: float, count: int) -> tuple[float, float]:
-    """The 95 % interval of a share seen in `count` trials (Wilson, JASA 1927)."""
-    z = 1.959964
-    centre = (share + z * z / (2 * count)) / (1 + z * z / count)
-    half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    return max(centre - half, 0.0), min(centre + half, 1.0)
-
-
 def _known_false(data: Data, pairs: Tensor) -> Tensor | None:
-    """Which of the pairs someone added, if that is known."""
+    """Mark the pairs that an attack or noise added; None if nothing is known."""
     if "clean_edge_index" not in data:
         return None
     false = is_listed(pairs, changed_edges(data)[0], int(data.num_nodes))
@@ -109,9 +106,10 @@ def _known_false(data: Data, pairs: Tensor) -> Tensor | None:
 
 
 def _plane(points: Tensor) -> Floats:
-    """The directions of the rows by their first two principal components; zeros where there are fewer.
+    """Project the rows, scaled to length 1, on their first two principal components.
 
-    Directions, since the length of a row of S X tells its degree where T is not normalised (IV).
+    Lengths are left out since the length of a row of S X grows with the degree if T is not normalised (IV).
+    Missing components are zero.
     """
     directions = unit_rows(points.double())
     left, sizes, _ = torch.linalg.svd(directions - directions.mean(0), full_matrices=False)

@@ -7,7 +7,7 @@ import pytest
 
 from gadc.experiments import Store, current_results, load_table, summarize, table_names
 from gadc.report import write_reproduction_page
-from gadc.report._page import reproduction_page
+from gadc.report._reproduction_page import reproduction_page
 from tests.helpers.paths import DOCS, ROOT
 from tests.helpers.report_samples import noise_summaries, noise_table, summary
 

@@ -1,0 +1,235 @@
+"""How columns of a table become features, decided once and applied to every later table.
+
+Categories, fill values and scales are properties of the table that a model was fitted on. Computed again from
+the table at hand, they would give the same node other features as soon as other rows stand beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+_BLOCK = 64  # columns that are converted to double precision at a time
+_SCALED = " (standardised)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureColumn:
+    """How one column of a table becomes one or more columns of `x`.
+
+    Args:
+        name: Name of the column in the table.
+        categories: Values of a text column in the order of the columns of `x`. Default: None, a number.
+        fill: What an empty cell becomes, one number per column of `x`. Default: None, an error.
+        mean: What is subtracted from each column of `x`. Default: None, the column is not standardised.
+        deviation: What each column of `x` is divided by after that. Default: None.
+    """
+
+    name: str
+    categories: tuple[str, ...] | None = None
+    fill: tuple[float, ...] | None = None
+    mean: tuple[float, ...] | None = None
+    deviation: tuple[float, ...] | None = None
+
+    @property
+    def raw_names(self) -> list[str]:
+        """Names of the columns of `x` before standardisation."""
+        if self.categories is None:
+            return [self.name]
+        return [f"{self.name}={value}" for value in self.categories]
+
+    def check(self) -> None:
+        """Refuse values that do not fit together, such as those of a damaged file."""
+        width = len(self.raw_names)
+        for field in ("fill", "mean", "deviation"):
+            values = getattr(self, field)
+            if values is not None and (len(values) != width or not all(map(math.isfinite, values))):
+                raise ValueError(
+                    f"FeatureColumn: {field} of {self.name!r} must be {width} finite numbers, got {values}."
+                )
+        if (self.mean is None) != (self.deviation is None) or min(self.deviation or (1,)) <= 0:
+            raise ValueError(
+                f"FeatureColumn: {self.name!r} must have a mean and deviations > 0, or neither, "
+                f"got {self.mean} and {self.deviation}."
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeaturePreparation:
+    """Columns, categories, fill values and scales by which features are computed from a table.
+
+    `from_tables` stores it as `data.feature_preparation`, and a classifier that is fitted on this graph keeps
+    it. `from_tables(..., preparation=...)` reads another table in the same way: other columns are ignored,
+    the order of columns does not matter, and a category that was not seen is encoded as zeros.
+
+    Args:
+        columns: The columns, in the order of `x`.
+        categorical: What was done with text columns. Default: "skip".
+        missing: What was done with empty cells. Default: "error".
+
+    Examples:
+        >>> import polars as pl
+        >>> from gadc.datasets import from_tables
+        >>> edges = pl.DataFrame({"source": [1], "target": [2]})
+        >>> nodes = pl.DataFrame({"id": [1, 2], "age": [31, 27], "pet": ["cat", "dog"]})
+        >>> known = from_tables(edges, nodes, categorical="onehot").feature_preparation
+        >>> known.names
+        ['age', 'pet=cat', 'pet=dog']
+        >>> other = pl.DataFrame({"pet": ["dog"], "id": [7], "size": [3], "age": [50]})
+        >>> from_tables(edges.clear(), other, node_id="id", preparation=known).x
+        tensor([[50.,  0.,  1.]])
+    """
+
+    columns: tuple[FeatureColumn, ...]
+    categorical: str = "skip"
+    missing: str = "error"
+
+    @classmethod
+    def of_matrix(cls, names: Sequence[str]) -> FeaturePreparation:
+        """Describe features that do not come from a table; nothing is done to them."""
+        return cls(columns=tuple(FeatureColumn(name=str(name)) for name in names))
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> FeaturePreparation:
+        """Return the preparation that `to_dict` described; a ValueError says what is wrong with it."""
+        columns = []
+        for entry in values["columns"]:
+            lists = {key: None if entry[key] is None else tuple(entry[key]) for key in entry if key != "name"}
+            columns.append(FeatureColumn(name=entry["name"], **lists))
+            columns[-1].check()
+        return cls(columns=tuple(columns), categorical=values["categorical"], missing=values["missing"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dictionaries, lists and numbers that JSON can hold."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return f"FeaturePreparation({len(self.columns)} columns)"  # short: the repr of Data shows it
+
+    @property
+    def is_standardized(self) -> bool:
+        """Whether features are brought to mean 0 and standard deviation 1."""
+        return any(column.mean is not None for column in self.columns)
+
+    @property
+    def raw_names(self) -> list[str]:
+        """Names of the columns of `x` before standardisation."""
+        return [name for column in self.columns for name in column.raw_names]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns of `x`; a standardised column says so, so that no model confuses the two."""
+        return [
+            name if column.mean is None else name + _SCALED
+            for column in self.columns
+            for name in column.raw_names
+        ]
+
+    def check_agrees(self, owner: str, **given: Any) -> None:
+        """Refuse a setting that contradicts the stored one.
+
+        Args:
+            owner: Function or command that the error names.
+            given: `features` (column names), `categorical`, `missing` or `standardize`; None was not given.
+        """
+        known = {
+            "features": sorted(column.name for column in self.columns),
+            "categorical": self.categorical,
+            "missing": self.missing,
+            "standardize": self.is_standardized,
+        }
+        for name, value in given.items():
+            if value is None or (sorted(value) if name == "features" else value) == known[name]:
+                continue
+            raise ValueError(
+                f"{owner}: {name} must be {known[name]!r}, as in the table that the preparation was fitted "
+                f"on, got {value!r}; leave it out."
+            )
+
+    def with_scales(self, x: Tensor) -> FeaturePreparation:
+        """Return the preparation that standardises features like `x`, given before standardisation.
+
+        A constant feature becomes 0 and keeps its unit.
+        """
+        means, deviations = [], []
+        for start in range(0, x.shape[1], _BLOCK):
+            part = x[:, start : start + _BLOCK]
+            same, exact = part.amin(0) == part.amax(0), part.double()
+            means += torch.where(same, exact[0], exact.mean(0)).tolist()
+            deviation = exact.std(0, correction=0)
+            deviations += torch.where(same | (deviation <= 0), 1.0, deviation).tolist()
+        columns, start = [], 0
+        for column in self.columns:
+            part_of = slice(start, start := start + len(column.raw_names))
+            columns.append(replace(column, mean=tuple(means[part_of]), deviation=tuple(deviations[part_of])))
+        return replace(self, columns=tuple(columns))
+
+    def without_scales(self) -> FeaturePreparation:
+        """Return the preparation that leaves features in the units of the table."""
+        columns = (replace(column, mean=None, deviation=None) for column in self.columns)
+        return replace(self, columns=tuple(columns))
+
+    def scale(self, x: Tensor) -> Tensor:
+        """Standardise features if this preparation does so."""
+        if not self.is_standardized:
+            return x
+        mean, deviation = self._scales()
+        return _by_block(x, lambda part, where: (part - mean[where]) / deviation[where])
+
+    def unscale(self, x: Tensor) -> Tensor:
+        """Return standardised features in the units of the table."""
+        if not self.is_standardized:
+            return x
+        mean, deviation = self._scales()
+        return _by_block(x, lambda part, where: part * deviation[where] + mean[where])
+
+    def apply(self, data: Data) -> Data:
+        """Return a copy of a graph with these features, taken by name from its features and standardised.
+
+        Features without names are taken as they stand. Other features are left out.
+        """
+        expected, given = self.raw_names, list(data.get("feature_names") or ())
+        if given:
+            missing = [repr(name) for name in expected if name not in given]
+            if missing:
+                some = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+                raise ValueError(
+                    f"FeaturePreparation: data must have the {len(expected)} features of fit, "
+                    f"got missing {some}."
+                )
+            x = data.x if given == expected else data.x[:, [given.index(name) for name in expected]]
+        elif data.x.shape[1] == len(expected):
+            x = data.x
+        else:
+            raise ValueError(
+                f"FeaturePreparation: data must have {len(expected)} features, got {data.x.shape[1]}."
+            )
+        changed = copy(data)
+        changed.x, changed.feature_names, changed.feature_preparation = self.scale(x), self.names, self
+        return changed
+
+    def _scales(self) -> tuple[Tensor, Tensor]:
+        """Return what is subtracted from and what divides each column of `x`."""
+        pairs = []
+        for column in self.columns:
+            none = [0.0] * len(column.raw_names), [1.0] * len(column.raw_names)
+            means, deviations = (column.mean or none[0]), (column.deviation or none[1])
+            pairs += list(zip(means, deviations, strict=True))
+        mean, deviation = torch.tensor(pairs, dtype=torch.float64).T
+        return mean, deviation
+
+
+def _by_block(x: Tensor, change: Any) -> Tensor:
+    """Change columns in double precision, a few at a time, and return them in the type of `x`."""
+    changed = torch.empty_like(x)
+    for start in range(0, x.shape[1], _BLOCK):
+        where = slice(start, start + _BLOCK)
+        changed[:, where] = change(x[:, where].double(), where).to(x.dtype)
+    return changed
