@@ -1,12 +1,13 @@
 """Audits on small graphs: an honest model passes, and broken evaluations are exposed."""
 
+import json
 from dataclasses import replace
 
 import pytest
 import torch
 
 from gadc.models import make_model
-from gadc.robustness import audit
+from gadc.robustness import AuditAttack, audit
 from gadc.robustness.auditing import count_stages
 from tests.helpers import audit_models as models
 
@@ -30,7 +31,7 @@ def honest():
 def test_audit_of_an_honest_model_passes(honest):
     assert verdicts(honest) == [True] * 6
     assert honest.passed
-    assert not honest.failures
+    assert not honest.notes
     assert [one.rate for one in honest.strongest] == [0.1, 0.2]
     assert honest.strongest[1].accuracy < honest.clean[0] - 10
 
@@ -69,8 +70,8 @@ def test_audit_exposes_detached_gradients():
     assert verdicts(result)[GRADIENT] is False
     assert verdicts(result)[ADAPTIVE] is None
     assert not result.passed
-    assert set(result.failures) == {"PGD", "FGA"}
-    assert "no gradient" in result.failures["PGD"]
+    assert set(result.failed) == {"PGD", "FGA", "one gradient with an unlimited budget"}
+    assert "no gradient" in result.failed["PGD"]
 
 
 def test_audit_exposes_scores_that_ignore_the_given_graph():
@@ -102,7 +103,7 @@ def test_audit_leaves_out_attacks_on_too_large_graphs():
     entry = replace(models.EVASION[0], max_nodes=50)
     result = audit_small(models.graph_free, attacks=(entry,))
     assert not result.findings
-    assert "50 nodes" in result.failures["random"]
+    assert "50 nodes" in result.skipped["random"]
     assert verdicts(result)[KEPT] is None
 
 
@@ -121,3 +122,58 @@ def test_audit_takes_a_model_and_leaves_poisoning_attacks_out():
     result = audit_small(model, attacks=models.QUICK[-1:], progress=told.append)
     assert not result.findings
     assert len(told) == count_stages((0.1, 0.2), models.QUICK[-1:], (0,), poisoning=False)
+
+
+def ignoring_weights(data, seed):
+    """Train a model that uses the list of edges but not their weights, as a SAGEConv does."""
+    scores = models.honest(data, seed)
+    return lambda x, edge_index, edge_weight=None: scores(x, edge_index, None)
+
+
+def test_audit_names_attacks_that_fail_and_keeps_the_rest():
+    prbcd = AuditAttack(name="PRBCD", kind="adaptive", attack="prbcd", settings={"num_steps": 2})
+    result = audit_small(ignoring_weights, attacks=(prbcd, models.EVASION[1]))
+    assert "scores must pass a gradient to edge_weight" in result.failed["PRBCD"]
+    assert {one.attack for one in result.findings} == {"DICE"}
+    assert verdicts(result)[GRADIENT] is False
+    assert any(note.startswith("PRBCD failed: ") for note in result.notes)
+
+
+def test_audit_keeps_finished_attacks_if_the_model_breaks_later():
+    data = models.graph()
+
+    def breaking(data, seed):
+        scores = models.honest(data, seed)
+
+        def limited(x, edge_index, edge_weight=None):
+            if edge_index.shape[1] > 2 * data.edge_index.shape[1]:
+                raise RuntimeError(
+                    "DefaultCPUAllocator: can't allocate memory:\n you tried to allocate 35 GB"
+                )
+            return scores(x, edge_index, edge_weight)
+
+        return limited
+
+    result = audit(breaking, data, attacks=models.EVASION[:2], rates=(0.1,), poisoning=False)
+    assert {one.attack for one in result.findings} == {"random", "DICE"}
+    assert result.unlimited == ()
+    assert "RuntimeError: DefaultCPUAllocator" in result.failed["DICE with an unlimited budget"]
+    assert verdicts(result)[UNLIMITED] is None
+    json.dumps(result.to_dict(), allow_nan=False)
+
+
+def test_audit_skips_attacks_that_do_not_fit_into_memory(monkeypatch):
+    monkeypatch.setenv("GADC_MAX_MEMORY", "1MB")
+    data = models.graph(num_nodes=160)  # more pairs than the forecast ignores
+    result = audit(models.honest, data, attacks=models.QUICK[1:4], rates=(0.1,), poisoning=False)
+    assert set(result.skipped) >= {"transfer", "PGD"}
+    assert "1.0 MB are available" in result.skipped["PGD"]
+    assert {one.attack for one in result.findings} == {"DICE"}
+
+
+def test_audit_tests_labelled_nodes_only():
+    data = models.graph()
+    data.y[torch.nonzero(data.test_mask).flatten()[:5]] = -1
+    result = audit(models.honest, data, attacks=models.EVASION[:2], rates=(0.1,), poisoning=False)
+    assert result.tested == int(data.test_mask.sum()) - 5
+    assert not result.notes

@@ -40,6 +40,20 @@ def test_budget_never_helps_fails_if_an_attack_raises_the_accuracy():
     assert checks.budget_never_helps([], [45.0], slack=1.0).passed is None
 
 
+@pytest.mark.parametrize(("unlimited", "passed"), [(50.5, True), (10.0, True), (58.0, False)])
+def test_budget_never_helps_compares_the_unlimited_budget_with_all_others(unlimited, passed):
+    found = [make_finding(evasion=70.0), make_finding("DICE", rate=0.2, evasion=50.0, poisoning=20.0)]
+    check = checks.budget_never_helps(found, [80.0], [unlimited], slack=1.0)
+    assert check.passed is passed
+    assert f"unlimited: {unlimited}" in check.detail
+
+
+def test_checks_of_figures_that_could_not_be_measured_are_not_judged():
+    assert checks.gradient_is_true([]).passed is None
+    assert checks.unlimited_leaves_features([], [60.0], 30.0).passed is None
+    assert checks.unlimited_leaves_features([60.0], [], 30.0).passed is None
+
+
 def test_adaptive_is_not_weaker_compares_evasion_at_equal_rates():
     transfer = make_finding("transfer", evasion=45.0, kind="transfer")
     assert checks.adaptive_is_not_weaker([make_finding(), transfer], slack=1.0).passed is False

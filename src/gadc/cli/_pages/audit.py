@@ -25,6 +25,7 @@ from gadc.report import (
 from gadc.robustness.auditing import AuditResult, Finding
 from gadc.robustness.auditing._result import ATTACKER_KNOWLEDGE
 
+_GRAPH_FREE = "MLP without the graph"
 _STYLES = {True: "green", False: "bold red", None: "dim"}
 _NOTES = (
     "Accuracies in percent, evasion / poisoning: the trained model on the attacked graph, and a model trained"
@@ -40,9 +41,11 @@ def verdict(name: str, result: AuditResult) -> str:
     failed = [check.name for check in result.checks if check.passed is False]
     text = (
         f"{name}: accuracy {fmean(result.clean):.1f} % without an attack; lowest accuracy by budget: "
-        f"{', '.join(lowest) or 'not attacked'}. "
-        f"A model without the graph has {fmean(result.graph_free):.1f} %."
+        f"{', '.join(lowest) or 'not attacked'}."
+        + (f" A model without the graph has {fmean(result.graph_free):.1f} %." if result.graph_free else "")
     )
+    if result.failed:
+        text += f" {len(result.failed)} parts of the audit failed: {', '.join(result.failed)}."
     return f"{text} Do NOT trust these figures: {len(failed)} checks failed." if failed else text
 
 
@@ -69,8 +72,8 @@ def print_audit(title: str, name: str, result: AuditResult) -> None:
         word = f"[{_STYLES[check.passed]}]{shown.word:>10}[/]"
         console.print(f"{word}  {escape(check.name)}", highlight=False, soft_wrap=True)
         console.print(f"{'':12}{check.detail}", style="dim", markup=False, highlight=False, soft_wrap=True)
-    for attack, reason in result.failures.items():
-        console.print(f"note: {attack} was not run: {reason}", markup=False, highlight=False, soft_wrap=True)
+    for note in result.notes:
+        console.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
 
 
 def audit_page(command: str, title: str, name: str, result: AuditResult, data: Data) -> RunReport:
@@ -85,7 +88,6 @@ def audit_page(command: str, title: str, name: str, result: AuditResult, data: D
     """
     seeds = sorted({one.seed for one in result.findings})
     settings = {"model": name, "test nodes": result.tested, "seeds": seeds, **ATTACKER_KNOWLEDGE}
-    notes = [*_NOTES, *(f"{attack} was not run: {reason}" for attack, reason in result.failures.items())]
     return RunReport(
         title=f"{name} on {title} under attack",
         verdict=verdict(name, result),
@@ -98,7 +100,7 @@ def audit_page(command: str, title: str, name: str, result: AuditResult, data: D
             Verdict(name=check.name, passed=check.passed, detail=check.detail) for check in result.checks
         ],
         pictures=[_curves(result)],
-        notes=notes,
+        notes=[*result.notes, *_NOTES],
     )
 
 
@@ -108,11 +110,12 @@ def _rates(result: AuditResult) -> list[float]:
 
 def _lines(result: AuditResult) -> dict[str, float]:
     """Return the accuracies that do not belong to an attack of the list."""
-    return {
-        "no attack": fmean(result.clean),
-        "MLP without the graph": fmean(result.graph_free),
-        "unlimited budget": fmean(result.unlimited),
+    known = {
+        "no attack": result.clean,
+        _GRAPH_FREE: result.graph_free,
+        "unlimited budget": result.unlimited,
     }
+    return {label: fmean(values) for label, values in known.items() if values}
 
 
 def _grid(result: AuditResult) -> list[tuple[str, list[str]]]:
@@ -157,12 +160,12 @@ def _comparison(result: AuditResult) -> Comparison:
 
 def _bars(result: AuditResult) -> AccuracyBars:
     lines = _lines(result)
-    clean, alone, unlimited = lines.items()
-    shown = [clean, *((f"{100 * one.rate:g} %: {one.attack}", one.accuracy) for one in result.strongest)]
+    attacked = {f"{100 * one.rate:g} %: {one.attack}": one.accuracy for one in result.strongest}
+    alone = {_GRAPH_FREE: lines.pop(_GRAPH_FREE)} if _GRAPH_FREE in lines else {}
     bars = []
-    for label, value in (*shown, unlimited, alone):
+    for label, value in ({"no attack": lines["no attack"]} | attacked | lines | alone).items():
         low, high = _interval(value, result)
-        bars.append(Bar(label=label, value=value, low=low, high=high, control=label == alone[0]))
+        bars.append(Bar(label=label, value=value, low=low, high=high, control=label == _GRAPH_FREE))
     caption = "The strongest attack per budget. Lines: 95 % intervals. Grey: the control."
     return AccuracyBars(title="Remaining accuracy", caption=caption, bars=tuple(bars))
 
@@ -179,5 +182,5 @@ def _curves(result: AuditResult) -> BudgetCurves:
         curves=tuple(curves),
         clean=fmean(result.clean),
         lowest=tuple((one.rate, one.accuracy) for one in result.strongest),
-        graph_free=fmean(result.graph_free),
+        graph_free=fmean(result.graph_free) if result.graph_free else None,
     )

@@ -33,13 +33,13 @@ class BudgetCurves(Picture):
         curves: One curve per attack.
         clean: Accuracy without an attack, where all curves start.
         lowest: (rate, accuracy) under the strongest attack.
-        graph_free: Accuracy of a model that no edge can hurt.
+        graph_free: Accuracy of a model that no edge can hurt; None if it is unknown.
     """
 
     curves: tuple[BudgetCurve, ...]
     clean: float
     lowest: tuple[tuple[float, float], ...]
-    graph_free: float
+    graph_free: float | None
 
     @property
     def height(self) -> float:
@@ -56,7 +56,9 @@ class BudgetCurves(Picture):
             axes.plot(rates, values, **look)
         rates, values = zip((0.0, self.clean), *self.lowest, strict=True)
         axes.plot(rates, values, color=INK, linewidth=4, alpha=0.4, zorder=1, label="strongest attack")
-        axes.axhline(self.graph_free, color=INK, linestyle="--", linewidth=1.1, label="MLP without the graph")
+        if self.graph_free is not None:
+            label = "MLP without the graph"
+            axes.axhline(self.graph_free, color=INK, linestyle="--", linewidth=1.1, label=label)
         axes.set(xlabel="flipped pairs, as a share of the edges", ylabel="test accuracy (%)")
         axes.locator_params(axis="x", nbins=6)
         quiet(axes)

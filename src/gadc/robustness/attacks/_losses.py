@@ -29,6 +29,15 @@ def margins(scores: Tensor, labels: Tensor) -> Tensor:
     return others.amax(1) - scores.gather(1, column).squeeze(1)
 
 
+def check_columns(scores: Tensor, labels: Tensor) -> None:
+    """Refuse scores without a column for one of the labels."""
+    if len(labels) and int(labels.max()) >= scores.shape[1]:
+        raise ValueError(
+            f"attack: scores must have a column for every label of the attacked nodes, got {scores.shape[1]} "
+            f"columns and label {int(labels.max())}."
+        )
+
+
 def margin(scores: Tensor, labels: Tensor) -> Tensor:
     """Compute the mean margin."""
     return margins(scores, labels).mean()

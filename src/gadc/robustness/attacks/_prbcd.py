@@ -21,8 +21,10 @@ from gadc._base.validation import check_count, check_number
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Scores
 from gadc.robustness.attacks._budget import best_within
 from gadc.robustness.attacks._candidates import PairSpace
-from gadc.robustness.attacks._losses import Loss, make_loss
+from gadc.robustness.attacks._losses import Loss, check_columns, make_loss
+from gadc.robustness.attacks._memory import check_scores_memory
 from gadc.robustness.attacks._nodes import check_labelled_nodes
+from gadc.robustness.attacks._relaxation import edge_gradient
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", message=".*contrib.* contains experimental code")
@@ -75,6 +77,8 @@ class GRBCD(EdgeAttack):
         if count == 0:
             return Flips(torch.empty(2, 0, dtype=torch.int64))
         block_size = min(max(self.block_size, 3 * count), 4 * space.size)
+        num_edges = 2 * block_size + data.edge_index.shape[1]
+        check_scores_memory(type(self).__name__, problem.scores, data, num_edges)
         attack = self._engine(_Module(problem.scores, data), space, block_size)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(problem.seed)
@@ -150,7 +154,7 @@ class _Module(nn.Module):
         self.numbers, self.weight = encode_pairs(data.edge_index, data.edge_weight)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor) -> Tensor:
-        if self.weight is not None:
+        if self.weight is not None and len(self.weight):
             place, found = find_sorted(self.numbers, pair_numbers(*edge_index))
             scale = torch.where(found, self.weight[place], 1.0)
             edge_weight = edge_weight * scale
@@ -176,6 +180,18 @@ class _AllowedPairs:
         space: PairSpace = self.space  # type: ignore[attr-defined]
         return space.pairs(lin_idx)
 
+    def _forward_and_gradient(
+        self, x: Tensor, labels: Tensor, idx_attack: Tensor | None = None, **settings: Any
+    ) -> tuple[Tensor, Tensor]:
+        # As in PyTorch Geometric, except that a missing gradient is reported in plain words.
+        engine: Any = self
+        weight = engine.block_edge_weight.requires_grad_()
+        edges = engine._get_modified_adj(
+            engine.edge_index, engine.edge_weight, engine.block_edge_index, weight
+        )
+        loss = engine.loss(engine._forward(x, *edges, **settings), labels, idx_attack)
+        return loss, edge_gradient(loss, weight)
+
 
 class _Greedy(_AllowedPairs, GRBCDAttack):  # type: ignore[misc]
     pass
@@ -186,7 +202,11 @@ class _Projected(_AllowedPairs, PRBCDAttack):  # type: ignore[misc]
 
 
 def _masked(loss: Loss) -> Any:
-    return lambda scores, labels, nodes: loss(scores[nodes], labels[nodes])
+    def value(scores: Tensor, labels: Tensor, nodes: Tensor) -> Tensor:
+        check_columns(scores, labels[nodes])
+        return loss(scores[nodes], labels[nodes])
+
+    return value
 
 
 def _odd(pairs: Tensor) -> Tensor:

@@ -18,7 +18,8 @@ from gadc._base.pairs import encode_pairs, find_sorted, pair_ends, pair_numbers
 from gadc._base.validation import check_finite
 from gadc.robustness.attacks._base import Flips, Problem, Rules, Scores
 from gadc.robustness.attacks._candidates import candidate_pairs
-from gadc.robustness.attacks._losses import Loss, make_loss
+from gadc.robustness.attacks._losses import Loss, check_columns, make_loss
+from gadc.robustness.attacks._memory import check_scores_memory
 from gadc.robustness.attacks._nodes import check_labelled_nodes
 
 
@@ -90,25 +91,32 @@ class Objective:
     def value(self, edge_index: Tensor, edge_weight: Tensor | None) -> Tensor:
         """Compute the loss on a graph with these edges."""
         out = self.scores(self.data.x, edge_index, edge_weight)
-        return self.loss(out[self.nodes], self.data.y[self.nodes])
+        labels = self.data.y[self.nodes]
+        check_columns(out, labels)
+        return self.loss(out[self.nodes], labels)
 
     def gradient(self, graph: RelaxedGraph, flipped: Tensor) -> Tensor:
         """Compute the derivative of the loss in the degree to which each candidate is flipped."""
         flipped = flipped.detach().requires_grad_()
         value = self.value(graph.edge_index, graph.weights(flipped))
-        slope = torch.autograd.grad(value, flipped, allow_unused=True)[0] if value.requires_grad else None
-        if slope is None:
-            raise ValueError(
-                "attack: scores must pass a gradient to edge_weight, got no gradient; attack a relaxation."
-            )
-        check_finite("attack", slope, "the gradient of the scores in edge_weight")
-        return slope
+        return edge_gradient(value, flipped)
 
     @torch.no_grad()
     def after(self, flips: Flips) -> float:
         """Compute the loss after these pairs are flipped."""
         changed = flips.apply(self.data)
         return float(self.value(changed.edge_index, changed.edge_weight))
+
+
+def edge_gradient(value: Tensor, weight: Tensor) -> Tensor:
+    """Compute the derivative of a loss in weights of edges and refuse a missing or non-finite one."""
+    slope = torch.autograd.grad(value, weight, allow_unused=True)[0] if value.requires_grad else None
+    if slope is None:
+        raise ValueError(
+            "attack: scores must pass a gradient to edge_weight, got no gradient; attack a relaxation."
+        )
+    check_finite("attack", slope, "the gradient of the scores in edge_weight")
+    return slope
 
 
 def set_up(
@@ -120,5 +128,6 @@ def set_up(
     data = problem.data
     nodes = check_labelled_nodes("attack", problem.nodes, data)
     pairs = candidate_pairs(data, problem.rules, nodes, block_size, generator)
+    check_scores_memory("attack", problem.scores, data, 2 * pairs.shape[1] + data.edge_index.shape[1])
     objective = Objective(problem.scores, data, nodes, make_loss(loss))
     return objective, RelaxedGraph.of(data, pairs, problem.rules)

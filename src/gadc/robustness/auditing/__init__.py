@@ -11,8 +11,9 @@
 """
 
 from gadc.robustness.auditing._attacks import AUDIT_ATTACKS, FAST_AUDIT_ATTACKS, AuditAttack
-from gadc.robustness.auditing._audit import RATES, Fit, audit, count_stages, fit_of
+from gadc.robustness.auditing._audit import RATES, audit, count_stages, fit_of
 from gadc.robustness.auditing._checks import Check, check_all
+from gadc.robustness.auditing._defender import Fit
 from gadc.robustness.auditing._findings import Finding, StrongestAttack, strongest_attacks
 from gadc.robustness.auditing._gradient_probe import GradientProbe, probe_gradient
 from gadc.robustness.auditing._result import AuditResult

@@ -23,17 +23,19 @@ class AuditResult:
     Attributes:
         clean: Accuracy without an attack, one value per seed.
         graph_free: Accuracy of an MLP on the features, which no edge can hurt, one value per seed.
-        unlimited: Accuracy if ten times as many pairs are flipped as there are edges, one value per seed.
+        unlimited: Accuracy if ten times as many pairs are flipped as there are edges, one value per seed;
+            seeds for which this failed are missing here and in `graph_free`.
         trivial: Share of the largest class among the tested nodes.
         tested: Number of tested nodes.
         findings: Result of each attack at each budget with each seed.
-        failures: Attacks that could not be run, by name, with the reason.
+        skipped: Attacks that were not started, by name, with the reason, such as the size of the graph.
+        failed: Attacks and controls that ended with an error, by name, with the error.
         checks: Checks of whether the figures are credible.
 
     Examples:
         >>> result = AuditResult(
         ...     clean=(80.0,), graph_free=(60.0,), unlimited=(20.0,), trivial=15.0, tested=100,
-        ...     findings=(), failures={}, checks=(),
+        ...     findings=(), skipped={}, failed={}, checks=(),
         ... )
         >>> result.passed, result.strongest
         (True, ())
@@ -45,13 +47,22 @@ class AuditResult:
     trivial: float
     tested: int
     findings: tuple[Finding, ...]
-    failures: dict[str, str]
+    skipped: dict[str, str]
+    failed: dict[str, str]
     checks: tuple[Check, ...]
 
     @property
     def passed(self) -> bool:
         """Whether no check failed."""
         return all(check.passed is not False for check in self.checks)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that name what was skipped and what failed."""
+        return (
+            *(f"{name} was skipped: {reason}" for name, reason in self.skipped.items()),
+            *(f"{name} failed: {reason}" for name, reason in self.failed.items()),
+        )
 
     @property
     def strongest(self) -> tuple[StrongestAttack, ...]:
