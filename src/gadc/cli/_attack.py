@@ -80,7 +80,7 @@ class AttackOptions:
             settings=read_settings(self.attack_setting, "--attack-setting"),
             budget=_read_budget(data, self.attack, self.rate, self.budget),
             victims=victims,
-            nodes=_read_victims(data, victims),
+            nodes=_read_victims(data, victims, need_labels=self.attack != "metattack"),
             mode=Rules(mode=self.mode).mode,
             seed=seed,
             fit=fit,
@@ -259,11 +259,11 @@ def _read_budget(data: Data, attack: str, rate: float | None, budget: int | None
     return budget
 
 
-def _read_victims(data: Data, text: str) -> Tensor:
-    if text == "test":
-        return torch.nonzero(data.test_mask).flatten()
-    if text == "all-unlabelled":
-        return torch.nonzero(~data.train_mask).flatten()
+def _read_victims(data: Data, text: str, *, need_labels: bool) -> Tensor:
+    """Return the numbers of the attacked nodes; a group is limited to labelled nodes if labels are needed."""
+    groups = {"test": data.test_mask, "all-unlabelled": ~data.train_mask}
+    if text in groups:
+        return torch.nonzero(groups[text] & ((data.y >= 0) | (not need_labels))).flatten()
     try:
         return torch.tensor(sorted({int(part) for part in text.split(",")}))
     except ValueError:

@@ -5,7 +5,20 @@ import torch
 from torch_geometric.utils import contains_self_loops, is_undirected
 
 from gadc._base.pairs import encode_pairs, pair_numbers
-from gadc.robustness.attacks import ATTACKS, DICE, FGA, PGD, MinMax, Rules, make_attack
+from gadc.robustness.attacks import (
+    ATTACKS,
+    DICE,
+    FGA,
+    GRBCD,
+    PGD,
+    PRBCD,
+    FeatureAttack,
+    Metattack,
+    MinMax,
+    Nettack,
+    Rules,
+    make_attack,
+)
 from tests.helpers.attack_graph import as_set, communities, one_hop, two_hops
 
 DATA = communities(14)
@@ -141,3 +154,70 @@ def test_make_attack_lists_the_names():
 def test_attack_refuses_bad_settings(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@EVERY
+def test_attack_refuses_a_share_of_the_edges_as_budget(name):
+    with pytest.raises(
+        ValueError, match=r"budget must be a number of edges and at least 1, got 0.05; the graph"
+    ):
+        run(name, budget=0.05)
+
+
+def test_attack_refuses_labels_without_a_column():
+    data = communities()
+    data.y[3] = 5
+    for attack in (FGA(), PRBCD(num_steps=2)):
+        with pytest.raises(ValueError, match="got 2 columns and label 5"):
+            attack(one_hop, data, nodes=torch.tensor([3]), budget=2)
+
+
+@pytest.mark.parametrize("attack", [PRBCD(num_steps=2), GRBCD(num_steps=2)])
+def test_block_attack_refuses_scores_that_ignore_edge_weights(attack):
+    data = communities()
+    with pytest.raises(ValueError, match="scores must pass a gradient to edge_weight"):
+        attack(lambda x, edge_index, edge_weight: x, data, nodes=torch.arange(4), budget=2)
+    with pytest.raises(ValueError, match="scores must pass a gradient to x"):
+        FeatureAttack(norm="l2")(lambda x, *edges: torch.ones(12, 2), data, nodes=torch.arange(4), budget=1)
+
+
+def test_block_attack_runs_on_a_weighted_graph_without_edges():
+    data = communities()
+    data.edge_index, data.edge_weight = torch.empty(2, 0, dtype=torch.int64), torch.empty(0)
+    data.x = data.x.float()
+    assert len(PRBCD(num_steps=2)(one_hop, data, nodes=torch.arange(4), budget=2)) <= 2
+
+
+@pytest.mark.parametrize("attack", [Metattack(num_steps=3), Nettack()])
+def test_surrogate_is_trained_on_labelled_nodes(attack):
+    data = communities()
+    labelled = data.clone()
+    labelled.train_mask[0] = False
+    data.y[0] = -1  # a training node
+    nodes = torch.tensor([3, 4])
+    flips, expected = (attack(None, one, nodes=nodes, budget=2) for one in (data, labelled))
+    assert as_set(flips) == as_set(expected)
+    data.y[:] = -1
+    with pytest.raises(ValueError, match="at least one node with a label"):
+        attack(None, data, nodes=nodes, budget=2)
+
+
+def test_nettack_refuses_targets_without_a_label():
+    data = communities()
+    data.y[4] = -1
+    with pytest.raises(ValueError, match="every node of nodes must have a label"):
+        Nettack()(None, data, nodes=torch.tensor([3, 4]), budget=2)
+
+
+def test_metattack_ends_under_an_endless_budget():
+    data = communities(6)
+    flips = Metattack(num_steps=2)(None, data, nodes=torch.arange(6), budget=10**9)
+    assert len(flips) <= 15
+
+
+def test_dice_leaves_unlabelled_nodes_alone():
+    data = communities()
+    data.y[:4] = -1
+    flips = DICE()(None, data, nodes=torch.arange(12), budget=30)
+    assert len(flips)
+    assert int(flips.pairs.min()) >= 4

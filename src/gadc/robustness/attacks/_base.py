@@ -128,6 +128,18 @@ class Problem:
         return torch.Generator().manual_seed(self.seed)
 
 
+def check_budget(owner: str, budget: float, data: Data, rules: Rules) -> float:
+    """Check that a budget is a finite number >= 0 that is not meant as a share of the edges."""
+    budget = check_number(owner, budget, "budget")
+    if 0 < budget < 1 and rules.cost is None:
+        num_edges = len(encode_pairs(data.edge_index, None)[0])
+        raise ValueError(
+            f"{owner}: budget must be a number of edges and at least 1, got {budget!r}; the graph has "
+            f"{num_edges:,} edges, so this share of them is {budget * num_edges:,.0f}."
+        )
+    return budget
+
+
 class EdgeAttack(ABC):
     """An attack on the edges of a graph: an immutable set of settings that is called to find flips."""
 
@@ -149,15 +161,16 @@ class EdgeAttack(ABC):
             data: The clean graph: `x`, `edge_index` (both directions) and `y`, the labels that the attacker
                 uses.
             nodes: Numbers of the nodes whose predictions the attacker wants to be wrong.
-            budget: Number of pairs, or the sum of their costs.
+            budget: Number of pairs, rounded down to a whole number, or the sum of their costs. It is not a
+                share of the edges: a budget between 0 and 1 is refused unless the rules have costs.
             seed: Seed of all random numbers, 0 by default.
             rules: What is allowed; by default every pair may be flipped.
 
         Shapes:
             data.x (n, d), data.edge_index (2, m), data.y (n,), nodes (any number,); scores (n, classes).
         """
-        budget = check_number(type(self).__name__, budget, "budget")
         rules = Rules() if rules is None else rules
+        budget = check_budget(type(self).__name__, budget, data, rules)
         return self.find(
             Problem(scores=scores, data=data, nodes=nodes, budget=budget, seed=seed, rules=rules)
         )

@@ -39,7 +39,7 @@ class DICE(EdgeAttack):
             raise ValueError(f"DICE: add_share must lie in [0, 1], got {self.add_share!r}.")
 
     def find(self, problem: Problem) -> Flips:
-        """Draw pairs by the labels `data.y`; neither scores nor nodes are used."""
+        """Draw pairs of labelled nodes by `data.y`; neither scores nor `nodes` are used."""
         data, budget, rules = problem.data, problem.budget, problem.rules
         generator = problem.generator()
         space, count = PairSpace.of(data, rules), num_draws(budget, rules)
@@ -47,7 +47,8 @@ class DICE(EdgeAttack):
         added = torch.rand(count, generator=generator) < share
         new = _across(PairSpace(space.free, space.edges, "add"), data.y, int(added.sum()), generator)
         old = PairSpace(space.free, space.edges, "remove").draw(len(space.edges), generator)
-        old = old[:, data.y[old[0]] == data.y[old[1]]][:, : count - int(added.sum())]
+        same = (data.y[old[0]] == data.y[old[1]]) & (data.y[old[0]] >= 0)
+        old = old[:, same][:, : count - int(added.sum())]
         pairs = torch.cat([new, old], 1)
         # Additions and removals take turns, so that a budget on costs cuts both in the same way.
         turns = torch.cat([torch.nonzero(added)[: new.shape[1]], torch.nonzero(~added)[: old.shape[1]]])
@@ -60,7 +61,8 @@ def _across(space: PairSpace, y: Tensor, count: int, generator: torch.Generator)
     tries = 2 * count
     while True:
         pairs = space.draw(tries, generator)
-        across = pairs[:, y[pairs[0]] != y[pairs[1]]]
+        ends = y[pairs]
+        across = pairs[:, (ends[0] != ends[1]) & (ends >= 0).all(0)]
         if across.shape[1] >= count or tries >= space.size:
             return across[:, :count]
         tries *= 4

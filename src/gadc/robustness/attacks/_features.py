@@ -131,4 +131,9 @@ class _Best:
         reached = value(x)
         if reached.item() > self.value:
             self.x, self.value = x.detach(), reached.item()
-        return torch.autograd.grad(reached, x)[0]
+        slope = torch.autograd.grad(reached, x, allow_unused=True)[0] if reached.requires_grad else None
+        if slope is None:
+            raise ValueError(
+                "attack: scores must pass a gradient to x, got no gradient; attack a relaxation."
+            )
+        return slope

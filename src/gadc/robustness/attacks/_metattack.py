@@ -24,9 +24,10 @@ from torch.nn.functional import one_hot
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice, check_count, check_number
-from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Rules
+from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Rules, check_budget
 from gadc.robustness.attacks._best_pairs import best_pairs
 from gadc.robustness.attacks._budget import ROUNDING
+from gadc.robustness.attacks._candidates import PairSpace
 from gadc.robustness.attacks._meta_gradient import (
     Descent,
     MetaObjective,
@@ -116,7 +117,7 @@ class Metattack(EdgeAttack):
         Args:
             data: The clean graph.
             nodes: Numbers of the nodes whose predictions the attacker wants to be wrong.
-            budget: Number of flips, or the sum of their costs.
+            budget: Number of flips, or the sum of their costs; no more flips are made than there are pairs.
             seed: Seed of the surrogate's weights before every flip, 0 by default.
             rules: What is allowed; by default every pair may be flipped.
             start: State of an earlier call with the same arguments to resume from; none by default.
@@ -126,9 +127,11 @@ class Metattack(EdgeAttack):
         x, numbers, train = check_graph("Metattack", data)
         objective = self._objective(Diffusion(x, numbers), data.y, train, nodes)
         numbers = flip_edges(numbers, flips_of(state).pairs)
-        left = check_number("Metattack", budget, "budget") * (1 + ROUNDING)
+        left = check_budget("Metattack", budget, data, rules) * (1 + ROUNDING)
         left -= float(rules.costs(_pairs_of(state)).sum())
-        while left > 0:
+        # Flipping pairs back and forth would otherwise spend any budget, however large, one step at a time.
+        most = PairSpace.of(data, rules).size
+        while left > 0 and len(state["flips"]) < most:
             generator = torch.Generator().manual_seed((seed << 24) + state["step"])
             chosen = self._step(Diffusion(x, numbers), objective, rules, left, generator)
             if not chosen.shape[1]:

@@ -17,11 +17,11 @@ from torch_geometric.data import Data
 
 from gadc._base.pairs import pair_ends, pair_numbers
 from gadc._base.validation import check_count, check_number
-from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Rules, Scores
+from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Rules, Scores, check_budget
 from gadc.robustness.attacks._budget import ROUNDING
 from gadc.robustness.attacks._degree_test import DegreeTest
 from gadc.robustness.attacks._losses import margins
-from gadc.robustness.attacks._nodes import check_distinct_nodes
+from gadc.robustness.attacks._nodes import check_distinct_nodes, check_labelled_nodes
 from gadc.robustness.attacks._pair_gradient import Diffusion
 from gadc.robustness.attacks._surrogate import fit_surrogate
 from gadc.robustness.attacks._surrogate_graph import check_graph, flip_edges
@@ -79,7 +79,7 @@ class Nettack(EdgeAttack):
         """
         rules = rules or Rules()
         x, numbers, train = check_graph("Nettack", data)
-        targets = check_distinct_nodes("Nettack", nodes, len(x))
+        targets = check_labelled_nodes("Nettack", check_distinct_nodes("Nettack", nodes, len(x)), data)
         num_classes = int(torch.cat([data.y[train], data.y[targets]]).max()) + 1
         diffusion = Diffusion(x, numbers)
         projected = x @ fit_surrogate(diffusion.twice, data.y, train, num_classes)
@@ -87,7 +87,7 @@ class Nettack(EdgeAttack):
         search = _Search(projected, data.y, numbers, rules, test)
         for target in targets.tolist():
             limit = int(diffusion.degree[target]) + 2 if budget is None else budget
-            search.run(target, check_number("Nettack", limit, "budget"), self.influencers)
+            search.run(target, check_budget("Nettack", limit, data, rules), self.influencers)
         return Flips(search.flipped)
 
     def find(self, problem: Problem) -> Flips:

@@ -18,9 +18,9 @@ def flip_edges(numbers: Tensor, pairs: Tensor) -> Tensor:
 
 
 def check_graph(owner: str, data: Data) -> tuple[Tensor, Tensor, Tensor]:
-    """Return features, edges as numbers of pairs, and training nodes; surrogates ignore edge weights."""
-    train_nodes = torch.nonzero(data.train_mask).squeeze(1)
+    """Return features, edges as numbers of pairs, and labelled training nodes; surrogates ignore weights."""
+    train_nodes = torch.nonzero(data.train_mask & (data.y >= 0)).squeeze(1)
     if not len(train_nodes):
-        raise ValueError(f"{owner}: train_mask must name at least one node, got none.")
+        raise ValueError(f"{owner}: train_mask must name at least one node with a label, got none.")
     numbers, _ = encode_pairs(data.edge_index, None)
     return check_features(owner, data.x), numbers, train_nodes
