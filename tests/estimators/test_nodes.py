@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading
 
-from gadc.estimators import GADCClassifier, NodeClassifier
+from gadc.estimators import GADCClassifier, GADCTransformer, NodeClassifier
 from tests.helpers.estimators import QUICK
 
 
@@ -37,7 +39,7 @@ class _Recorder(ClassifierMixin, BaseEstimator):
     """Store the labels that it is fitted with."""
 
     def fit(self, X, y):
-        self.seen_, self.classes_ = y, set(y)
+        self.seen_, self.classes_ = y, np.array([label for label in y if label != -1])
         return self
 
 
@@ -97,3 +99,26 @@ def test_cross_validation_that_splits_the_graph_names_node_classifier(communitie
     X, y, adjacency, _ = communities
     with pytest.raises(ValueError, match="see NodeClassifier"):
         cross_val_score(GADCClassifier(adjacency, **QUICK), X, y, error_score="raise")
+
+
+@pytest.mark.parametrize("names", [np.array([0, 1]), np.array(["cat", "dog"])])
+def test_a_pipeline_with_an_inductive_classifier_is_fitted_on_labelled_rows(names):
+    groups, rng = np.repeat([0, 1], 30), np.random.RandomState(0)
+    adjacency = np.kron(np.eye(2), np.ones((30, 30)))
+    X, y = rng.randn(60, 4) + 2 * groups[:, None], names[groups]
+    steps = (GADCTransformer(adjacency, num_steps=2), "passthrough", SelectKBest(k=2), LogisticRegression())
+    model = NodeClassifier(make_pipeline(*steps), X)
+    train = np.r_[0:5, 30:35]
+    model.fit(train, y[train])
+    assert model.classes_.tolist() == names.tolist()
+    rest = np.setdiff1d(np.arange(60), train)
+    assert model.score(rest, y[rest]) > 0.9
+    assert NodeClassifier(LogisticRegression(), X).fit(train, y[train]).classes_.tolist() == names.tolist()
+
+
+def test_a_foreign_classifier_that_learns_minus_one_is_refused():
+    class Foreign(LogisticRegression):
+        __module__ = "elsewhere"
+
+    with pytest.raises(ValueError, match="must read -1 as unlabelled, got Foreign"):
+        NodeClassifier(Foreign(), np.eye(6)).fit([0, 1, 2, 3], [0, 1, 0, 1])

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import column_or_1d
+from sklearn.feature_selection import SelectorMixin
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, column_or_1d, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -21,16 +23,48 @@ def _has(method: str) -> Any:
     return available_if(lambda wrapper: hasattr(wrapper.estimator, method))
 
 
-class NodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Wrap a transductive classifier so that its samples are node numbers.
+def _reads_unlabelled(estimator: Any) -> bool:
+    """Tell whether an estimator reads the label -1 as unlabelled; only known to be false in scikit-learn."""
+    if isinstance(estimator, Pipeline):
+        return _reads_unlabelled(estimator.steps[-1][1])
+    module = type(estimator).__module__
+    if module.startswith("sklearn.semi_supervised") or not module.startswith("sklearn."):
+        return True
+    return hasattr(estimator, "estimator") and _reads_unlabelled(estimator.estimator)
 
-    `fit(nodes, y)` hides all other labels (-1) and fits the estimator on all features; `predict(nodes)`
-    predicts all nodes and returns the requested ones. So `GridSearchCV(NodeClassifier(clf, X), grid)` with
-    `fit(labelled, y[labelled])` never shows a model the labels it is scored on, and never cuts the graph.
+
+def _fit_labelled(estimator: Any, X: Any, nodes: NDArray[np.int64], labels: NDArray[Any]) -> Any:
+    """Fit a classifier on the rows with a label, after transformers that see all rows."""
+    final = estimator
+    if isinstance(estimator, Pipeline):
+        *steps, (_, final) = estimator.steps
+        for _, step in steps:
+            if step is None or step == "passthrough":
+                continue
+            if isinstance(step, SelectorMixin) or get_tags(step).target_tags.required:
+                step.fit(_safe_indexing(X, nodes), labels)
+            else:
+                step.fit(X)
+            X = step.transform(X)
+    final.fit(_safe_indexing(X, nodes), labels)
+    return estimator
+
+
+class NodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Wrap a classifier so that its samples are node numbers.
+
+    `fit(nodes, y)` hides all other labels. An estimator that reads -1 as unlabelled is fitted on all
+    features, any other classifier of scikit-learn on the rows with a label; in a `Pipeline`, transformers see
+    all features (selectors of features, which need y, the rows with a label), so that a `GADCTransformer` has
+    its whole graph. `predict(nodes)` predicts all nodes and returns the requested ones. So
+    `GridSearchCV(NodeClassifier(clf, X), grid)` with `fit(labelled, y[labelled])` never shows a model the
+    labels it is scored on, and never cuts the graph.
 
     Args:
-        estimator: Classifier that reads -1 as unlabelled and has its graph in its constructor: a
-            `GADCClassifier`, a `Pipeline` that ends in one, or scikit-learn's `LabelSpreading`.
+        estimator: Classifier with its graph in its constructor: a `GADCClassifier`, scikit-learn's
+            `LabelSpreading`, or a `Pipeline` that ends in one of these or in any classifier of scikit-learn,
+            such as `make_pipeline(GADCTransformer(adjacency), LogisticRegression())`. A classifier of another
+            library must read -1 as unlabelled.
         features: Features X of all nodes.
 
     Attributes:
@@ -59,12 +93,21 @@ class NodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
             raise ValueError("NodeClassifier: X must list each node once, got a node twice.")
         labels = column_or_1d(y, warn=True)
         check_consistent_length(nodes, labels)
+        if not _reads_unlabelled(self.estimator):
+            self.estimator_ = _fit_labelled(clone(self.estimator), self.features, nodes, labels)
+            self.classes_ = self.estimator_.classes_
+            return self
         # -1 fits into signed numbers; text, booleans and unsigned numbers need an object array
         dtype = labels.dtype if labels.dtype.kind in "if" else object
         every_label = np.full(np.shape(self.features)[0], -1, dtype=dtype)
         every_label[nodes] = labels
         self.estimator_ = clone(self.estimator).fit(self.features, every_label)
         self.classes_ = self.estimator_.classes_
+        if any(name in (-1, "-1") for name in self.classes_.tolist()):
+            raise ValueError(
+                f"NodeClassifier: estimator must read -1 as unlabelled, got {type(self.estimator).__name__}, "
+                "which learned it as a class."
+            )
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
