@@ -97,6 +97,7 @@ def test_a_few_labels_are_all_trained_on(run_json, run, folder):
     [
         ("id,a,kind\np00,1,\np01,2,\n", ("--label", "kind"), "no node has a label"),
         ("id,a,kind\np00,1,x\np01,2,y\n", (), "there are no labels"),
+        ("id,a,kind\np00,1,x\np01,2,x\n", ("--label", "kind"), "at least two classes, got one class"),
         ("id,a,kind\np00,1,-1\np01,2,1\n", ("--label", "kind"), "class_names must not contain -1"),
         ("id,a,kind\np00,1,x\np01,2,y\n", ("--label", "sort"), "column 'sort': no such column"),
         ("id,a,kind\np00,1,x\np01,2,y\n", ("--label", "kind", "--head", "tail"), "head must be one of"),
@@ -111,3 +112,24 @@ def test_an_invalid_request_is_refused(run, tmp_path, nodes, options, message):
     assert message in err
     assert "Traceback" not in out + err
     assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("kinds", "edges", "message"),
+    [
+        (
+            [f"{i / 7:.3f}" for i in range(60)],
+            "p1,p2",
+            "row 3, column 'kind': a label must be text or a whole",
+        ),
+        (["x", "y"] * 30, "p1,p1", "the graph must have at least one edge between two nodes, got none"),
+    ],
+)
+def test_a_continuous_target_and_an_empty_graph_are_refused(run, tmp_path, kinds, edges, message):
+    rows = [f"p{i},{i % 5},{kind}" for i, kind in enumerate(kinds)]
+    (tmp_path / "n.csv").write_text("\n".join(["id,a,kind", *rows]))
+    (tmp_path / "e.csv").write_text(f"a,b\n{edges}\n")
+    tables = ("--edges", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv", "--label", "kind")
+    code, _, err = run("fit", *tables, "-o", tmp_path / "m")
+    assert code == 2
+    assert message in err

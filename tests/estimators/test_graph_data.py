@@ -147,6 +147,8 @@ def test_a_saved_model_without_weights_is_read_back(data, tmp_path):
         ({"y": torch.zeros(24)}, "one class number per node .* got torch.float32"),
         ({"y": torch.zeros(5, dtype=torch.int64)}, r"got torch.int64 of shape \(5,\)"),
         ({"y": torch.full((24,), -1)}, "must label at least one node to train on"),
+        ({"y": torch.ones(24, dtype=torch.int64)}, "at least two classes, got one class"),
+        ({"edge_index": torch.ones((2, 3), dtype=torch.int64), "edge_weight": None}, "at least one edge"),
         ({"class_names": ["cat"]}, "must have 2 names, one per class in y, got 1"),
         ({"class_names": ["cat", "cat"]}, "must be distinct"),
         ({"class_names": ["cat", 1]}, "all text or all numbers"),

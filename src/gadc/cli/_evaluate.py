@@ -76,7 +76,9 @@ def _measure(codes: NDArray[np.int64], probability: NDArray[Any], count: int) ->
         "nodes": int(judged.sum()),
         "accuracy": float(accuracy_score(truth, predicted)),
         "macro_f1": float(f1_score(truth, predicted, average="macro", zero_division=0)),
-        "log_loss": float(log_loss(truth, probability, labels=labels)) if count > 1 else 0.0,
+        "log_loss": float(log_loss(truth, probability, labels=labels))
+        if count > 1
+        else 0.0,  # an old model may know one class
         "confusion": confusion_matrix(truth, predicted, labels=labels).tolist(),
     }
 

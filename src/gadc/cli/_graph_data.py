@@ -25,6 +25,8 @@ def tell_notes(data: Data, *, compare_scales: bool = True) -> None:
         compare_scales: Whether to advise --standardize, which a fitted model has decided. Default: yes.
     """
     report = data.get("table_report")
+    if not data.num_edges:
+        say("note: the graph has no edges")
     if report is None:
         return
     for name, reason in report.left_out.items():

@@ -19,6 +19,7 @@ from gadc.diffusion import VARIANTS
 from gadc.estimators import _saving as saving
 from gadc.estimators._arrays import to_tensor
 from gadc.estimators._graph_data import (
+    check_has_edges,
     edges_of,
     read_edges,
     read_features,
@@ -207,7 +208,7 @@ class GADCClassifier(DiffusionPredictor):
         settings = self._head_settings()
         x = read_features(owner, data)
         self.classes_, codes = read_labels(owner, data, len(x))
-        self.graph_ = read_edges(owner, data, len(x))
+        self.graph_ = check_has_edges(owner, read_edges(owner, data, len(x)))
         self._set_features(x.shape[1], data.get("feature_names"))
         self.feature_preparation_ = read_preparation(data)
         edges = "no graph" if self.graph_ is None else f"{self.variant} over {self.graph_.num_edges} edges"

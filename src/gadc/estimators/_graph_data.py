@@ -63,6 +63,16 @@ def read_edges(owner: str, data: Data, num_nodes: int) -> Data | None:
     return Data(edge_index=edge_index, edge_weight=edge_weight, num_nodes=num_nodes)
 
 
+def check_has_edges(owner: str, graph: Data | None) -> Data | None:
+    """Refuse a graph to fit on that has no edge between two nodes; None, no graph, is allowed."""
+    if graph is not None and not (graph.edge_index[0] != graph.edge_index[1]).any():
+        raise ValueError(
+            f"{owner}: the graph must have at least one edge between two nodes, got none; "
+            "leave the graph out to classify by the features alone."
+        )
+    return graph
+
+
 def edges_of(graph: Data | None) -> tuple[Tensor, Tensor | None]:
     """Return `edge_index` and `edge_weight` of a graph; no edges without a graph."""
     if graph is None:
@@ -87,6 +97,8 @@ def read_labels(owner: str, data: Data, num_nodes: int) -> tuple[NDArray[Any], N
     if not (codes[slice(None) if train is None else train] >= 0).any():
         raise ValueError(f"{owner}: data.y must label at least one node to train on, got none.")
     present = np.unique(codes[codes >= 0])
+    if len(present) < 2:
+        raise ValueError(f"{owner}: the labels must name at least two classes, got one class.")
     names = _class_names(owner, data, int(present[-1]) + 1)[present]
     classes, order = np.unique(names, return_inverse=True)
     if len(classes) < len(present):

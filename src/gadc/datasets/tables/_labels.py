@@ -12,6 +12,8 @@ from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table
 from gadc.datasets.tables._values import encode, whole_numbers
 
+_MAX_DECIMALS = 20  # a text column with more different decimal numbers holds a quantity, not classes
+
 
 def read_labels(
     table: Table, rows: NDArray[np.int64], column: str
@@ -30,6 +32,7 @@ def read_labels(
     notes = []
     if table.text:
         series = whole_numbers(series)
+        _refuse_measurements(series, table, rows, column)
     elif series.dtype.is_float():
         series = _from_floats(series, table, rows, column)
         notes.append(f"the labels in {column!r} are floats and were read as whole numbers")
@@ -47,6 +50,15 @@ def read_labels(
             f"the label -1 in {column!r} was read as a class; leave the cell of an unlabelled node empty"
         )
     return codes, names, notes
+
+
+def _refuse_measurements(series: pl.Series, table: Table, rows: NDArray[np.int64], column: str) -> None:
+    """Refuse a text column of many decimal numbers: a quantity, which classes cannot be."""
+    if series.dtype != pl.String or series.n_unique() <= _MAX_DECIMALS:
+        return
+    numbers = series.cast(pl.Float64, strict=False)
+    if numbers.null_count() == series.null_count():
+        _from_floats(numbers, table, rows, column)
 
 
 def _from_floats(series: pl.Series, table: Table, rows: NDArray[np.int64], column: str) -> pl.Series:
