@@ -14,6 +14,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice
+from gadc.datasets._border import check_graph
 from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.diffusion import VARIANTS
 from gadc.estimators import _saving as saving
@@ -175,7 +176,7 @@ class GADCClassifier(DiffusionPredictor):
         data = Data() if graph is None else graph
         data.x, data.y, data.class_names = to_tensor(X), torch.from_numpy(codes), classes
         data.feature_names = getattr(self, "feature_names_in_", None)
-        return self.fit_data(data)
+        return self._fit_checked(data)
 
     def fit_data(self, data: Data) -> GADCClassifier:
         """Fit as `fit` does, from a PyTorch Geometric `Data`.
@@ -203,11 +204,14 @@ class GADCClassifier(DiffusionPredictor):
             >>> bool((model.predict_data(data) == data.y.numpy())[data.test_mask].mean() > 0.8)
             True
         """
+        return self._fit_checked(check_graph(type(self).__name__, data, needs=("x", "y")))
+
+    def _fit_checked(self, data: Data) -> GADCClassifier:
         owner = type(self).__name__
         self._check_diffusion()
         settings = self._head_settings()
         x = read_features(owner, data)
-        self.classes_, codes = read_labels(owner, data, len(x))
+        self.classes_, codes = read_labels(owner, data)
         self.graph_ = check_has_edges(owner, read_edges(owner, data, len(x)))
         self._set_features(x.shape[1], data.get("feature_names"))
         self.feature_preparation_ = read_preparation(data)
@@ -215,7 +219,7 @@ class GADCClassifier(DiffusionPredictor):
         self._say(f"{len(x)} nodes, {x.shape[1]} features, {(codes >= 0).sum()} labels; {edges}")
 
         rng = check_random_state(self.random_state)
-        seen = self._training_data(x, codes, read_masks(owner, data, len(x)), rng)
+        seen = self._training_data(x, codes, read_masks(owner, data), rng)
         if not seen.val_mask.any():
             settings["selection"] = "last"
         fit_head = self._fit_auto if self.variant == "auto" else self._fit_one

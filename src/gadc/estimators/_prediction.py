@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
+from gadc.datasets._border import check_graph
 from gadc.estimators._arrays import to_tensor
 from gadc.estimators._base import DiffusionEstimator
 from gadc.estimators._graph_data import edges_of, match_features, read_edges
@@ -90,6 +91,7 @@ class DiffusionPredictor(ClassifierMixin, DiffusionEstimator):  # type: ignore[m
 
     def _data_scores(self, data: Data) -> Tensor:
         check_is_fitted(self)
+        data = check_graph(type(self).__name__, data, needs=("x",))
         names = getattr(self, "feature_names_in_", None)
         x = match_features(type(self).__name__, data, self.n_features_in_, names)
         graph = read_edges(type(self).__name__, data, len(x))

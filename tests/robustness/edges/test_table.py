@@ -105,7 +105,7 @@ def test_suspicious_edges_matches_features_by_name():
 
 
 def test_suspicious_edges_refuses_what_it_cannot_use():
-    with pytest.raises(ValueError, match="data must have features x, got None"):
+    with pytest.raises(ValueError, match="data must have x, got none"):
         suspicious_edges(Data(edge_index=CLEAN.edge_index))
     with pytest.raises(ValueError, match=r"score must be one of 'combined'.*'gut'"):
         suspicious_edges(CLEAN, score="gut")

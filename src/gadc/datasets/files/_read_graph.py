@@ -8,6 +8,8 @@ from pathlib import Path
 
 from torch_geometric.data import Data
 
+from gadc._base.memory import MemoryLimitError
+from gadc.datasets._border import check_graph
 from gadc.datasets.files._edge_list import read_edge_list
 from gadc.datasets.files._graphml import read_graphml
 from gadc.datasets.files._npz import read_npz
@@ -15,6 +17,7 @@ from gadc.datasets.files._saved_data import read_saved
 from gadc.datasets.tables._files import require_file, require_suffix
 from gadc.datasets.tables._from_tables import from_tables
 from gadc.datasets.tables._preparation import FeaturePreparation
+from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import guarded
 
 _EDGE_LISTS = (".edgelist", ".edges", ".txt")
@@ -70,7 +73,7 @@ def read_graph(
     require_file(path)
     suffix = path.suffix.lower()
     if suffix in (".npz", ".pt"):
-        data = read_npz(path, directed=directed) if suffix == ".npz" else read_saved(path)
+        data = _checked(path, read_saved(path) if suffix == ".pt" else read_npz(path, directed=directed))
         return data if preparation is None or data.x is None else preparation.apply(data)
     with guarded(str(path)):
         edges, nodes = read_graphml(path) if suffix == ".graphml" else read_edge_list(path)
@@ -91,3 +94,13 @@ def read_graph(
         directed=directed,
         preparation=preparation,
     )
+
+
+def _checked(path: Path, data: Data) -> Data:
+    """Pass a graph through the border; an error names the file."""
+    try:
+        return check_graph(str(path), data)
+    except MemoryLimitError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise TableError(str(error)) from error

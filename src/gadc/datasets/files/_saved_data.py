@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import fields
 from pathlib import Path
 
 import torch
@@ -10,7 +11,6 @@ from torch_geometric.data import Data
 from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
 from torch_geometric.data.storage import GlobalStorage
 
-from gadc._base.validation import check_edge_index
 from gadc.datasets.tables._preparation import FeatureColumn, FeaturePreparation
 from gadc.datasets.tables._report import TableError, TableReport
 from gadc.datasets.tables._table import guarded
@@ -24,7 +24,7 @@ def read_saved(path: Path) -> Data:
     """Load a saved `Data`, but no other object: loading those could run code.
 
     Raises:
-        TableError: The file holds anything else, or a `Data` without valid edges.
+        TableError: The file holds anything else, or a `Data` without edges.
     """
     with guarded(str(path)):
         try:
@@ -41,5 +41,15 @@ def read_saved(path: Path) -> Data:
             )
         if data.edge_index is None:
             raise TableError("the saved Data has no edge_index.", file=str(path))
-        check_edge_index("edge_index", data.edge_index, int(data.num_nodes))
+    if not _is_sound(data.get("table_report")):
+        del data.table_report
     return data
+
+
+def _is_sound(report: object) -> bool:
+    """Tell whether a report has the attributes and types that readers of it rely on."""
+    if not isinstance(report, TableReport):
+        return report is None
+    kinds = {one.name: type(getattr(report, one.name, None)) for one in fields(report)}
+    expected = {"columns": dict, "left_out": dict, "imputed": dict, "notes": list, "features": list}
+    return all(kinds[name] is kind for name, kind in expected.items())

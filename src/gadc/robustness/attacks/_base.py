@@ -18,6 +18,7 @@ from torch_geometric.data import Data
 
 from gadc._base.pairs import decode_pairs, encode_pairs, pair_numbers
 from gadc._base.validation import check_choice, check_number
+from gadc.datasets._border import check_graph
 
 Scores: TypeAlias = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 MODES = ("flip", "add", "remove")
@@ -169,6 +170,7 @@ class EdgeAttack(ABC):
         Shapes:
             data.x (n, d), data.edge_index (2, m), data.y (n,), nodes (any number,); scores (n, classes).
         """
+        data = check_graph(type(self).__name__, data, needs=("edge_index",))
         rules = Rules() if rules is None else rules
         budget = check_budget(type(self).__name__, budget, data, rules)
         return self.find(

@@ -17,6 +17,7 @@ from torch_geometric.data import Data
 
 from gadc._base.memo import remembering
 from gadc._base.validation import check_choice, check_count, check_number
+from gadc.datasets._border import check_graph
 from gadc.robustness.attacks._base import Scores
 from gadc.robustness.attacks._losses import Loss, make_loss
 from gadc.robustness.attacks._nodes import check_labelled_nodes
@@ -64,6 +65,7 @@ class FeatureAttack:
             rows: Numbers of the nodes whose features the attacker controls; all nodes by default.
         """
         budget = check_number("FeatureAttack", budget, "budget")
+        data = check_graph("FeatureAttack", data, needs=("x", "edge_index", "y"))
         nodes = check_labelled_nodes("FeatureAttack", nodes, data)
         rows = torch.arange(data.num_nodes) if rows is None else rows
         loss = make_loss(self.loss)

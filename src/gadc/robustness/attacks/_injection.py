@@ -14,6 +14,7 @@ from torch_geometric.data import Data
 
 from gadc._base.memo import remembering
 from gadc._base.validation import check_choice, check_count
+from gadc.datasets._border import check_graph
 from gadc.robustness.attacks._base import Rules, Scores
 from gadc.robustness.attacks._budget import best_within
 from gadc.robustness.attacks._features import flip_entries, is_binary, move_rows
@@ -76,6 +77,7 @@ class Injection:
             rules: Only `protected` is used: nodes that no new node may be connected to; none by default.
         """
         budget = check_count("Injection", budget, "budget")
+        data = check_graph("Injection", data, needs=("x", "edge_index", "y"))
         nodes = check_labelled_nodes("Injection", nodes, data)
         n = data.num_nodes
         generator = torch.Generator().manual_seed(seed)

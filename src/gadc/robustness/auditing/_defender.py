@@ -11,6 +11,7 @@ import torch
 from torch_geometric.data import Data
 
 from gadc._base.pairs import encode_pairs
+from gadc.datasets._border import check_graph
 from gadc.models import make_model
 from gadc.models._training.loop import accuracy
 from gadc.robustness.attacks import Flips, Scores
@@ -47,6 +48,7 @@ class Defender:
         problems: Problems,
         progress: Callable[[str], None] | None,
     ) -> None:
+        data = check_graph("audit", data, needs=("x", "edge_index", "y", "train_mask", "test_mask"))
         self.fit, self.data, self.seed, self.problems, self.progress = fit, data, seed, problems, progress
         self.nodes = torch.nonzero(data.test_mask & (data.y >= 0)).flatten()
         if not len(self.nodes):

@@ -11,6 +11,7 @@ from torch_geometric.data import Data
 from gadc._base.pairs import find_sorted, pair_numbers
 from gadc._base.validation import check_count
 from gadc.datasets import changed_edges
+from gadc.datasets._border import check_graph
 from gadc.diffusion._graph import adjacency
 from gadc.estimators import GADCClassifier
 from gadc.estimators._graph_data import match_features
@@ -88,8 +89,7 @@ def suspicious_edges(
         >>> table.head(10)["known_false"].sum()
         10
     """
-    if data.x is None:
-        raise ValueError("suspicious_edges: data must have features x, got None.")
+    data = check_graph("suspicious_edges", data, needs=("x", "edge_index"))
     if model is not None:
         check_is_fitted(model)
     check_count("suspicious_edges", num_effects, "num_effects")
