@@ -19,7 +19,8 @@ RADII = st.sampled_from([0.0, 0.1, 1.0, 10.0])
 def test_minimizer_is_certified_monotone_and_better_than_rivals(graph: Graph, lam: float, eps: float):
     solution = gadc.minimize_agsd(*graph.args, lam=lam, eps=eps, tol=1e-7)
     assert solution.converged
-    assert solution.error_bound == solution.gradient_norm / 2
+    assert solution.error_bound >= solution.gradient_norm / 2
+    assert solution.error_bound == pytest.approx(solution.gradient_norm / 2, rel=1e-3, abs=1e-9)
     gradient = dense.agsd_gradient(solution.F, graph.x, graph.A, lam, eps)
     assert gradient.norm() <= 1.1e-7 * graph.x.norm() + 1e-12
     assert all(after <= before for before, after in zip(solution.history, solution.history[1:], strict=False))
@@ -133,3 +134,74 @@ def test_exact_minimum_on_cora(lam: float, tol: float, below: float):
     solution = gadc.minimize_agsd(data.x, data.edge_index, lam=lam, eps=1.0, tol=tol)
     assert solution.gradient_norm <= tol * data.x.norm()
     assert solution.objective <= below
+
+
+def _exact(x: np.ndarray, A: np.ndarray, lam: float, eps: float) -> np.ndarray:
+    """Solve (I + λL̃ + λε I) F = X in extended precision: the minimiser where X has one column."""
+    wide = np.longdouble
+    A = A.astype(wide) + np.eye(len(A), dtype=wide)
+    root = np.sqrt(A.sum(1))
+    system = np.eye(len(A), dtype=wide) * (1 + wide(lam) * (1 + wide(eps))) - wide(lam) * A / np.outer(
+        root, root
+    )
+    rows = np.concatenate([system, x.astype(wide)], 1)
+    for i in range(len(A)):  # the system is positive definite, so elimination needs no pivots
+        rows[i + 1 :] -= np.outer(rows[i + 1 :, i] / rows[i, i], rows[i])
+    for i in reversed(range(len(A))):
+        rows[i] /= rows[i, i]
+        rows[:i] -= np.outer(rows[:i, i], rows[i])
+    return rows[:, len(A) :]
+
+
+@given(
+    graphs(),
+    st.sampled_from([0.0, 1.0, 1e3, 1e6, 1e9, 1e12]),
+    st.sampled_from([0.0, 1e-3, 1.0]),
+    st.sampled_from([torch.float32, torch.float64]),
+    st.lists(st.sampled_from([0.0, 1e-38, 1e-20, 1e-3, 1.0, 1e3, 1e20, 1e37]), min_size=9, max_size=9),
+)
+@pytest.mark.filterwarnings("ignore::gadc.NotConvergedWarning")
+def test_certificate_holds_for_extreme_strengths_and_magnitudes(graph: Graph, lam, eps, dtype, sizes):
+    if lam * (1 + eps) > 1e12:
+        lam /= 2
+    x = (graph.x[:, :1] * torch.tensor(sizes[: len(graph.x)], dtype=torch.float64).unsqueeze(1)).to(dtype)
+    solution = gadc.minimize_agsd(x, *graph.args[1:], lam=lam, eps=eps, max_iter=200)
+    exact = _exact(x.double().numpy(), graph.A.numpy(), lam, eps)
+    error = np.sqrt(((solution.F.double().numpy() - exact) ** 2).sum())
+    assert error <= solution.error_bound
+    assert solution.objective >= 0
+    assert min(solution.history) >= 0
+    assert all(after <= before for before, after in zip(solution.history, solution.history[1:], strict=False))
+    if solution.converged:
+        assert error <= 0.6e-4 * float(x.double().norm())
+
+
+def test_minimize_agsd_never_goes_below_zero_without_edges():
+    """Every term of the objective is a square, and F = X makes them all 0 here."""
+    x, no_edges = torch.full((33, 40), 0.1), torch.empty(2, 0, dtype=torch.int64)
+    solution = gadc.minimize_agsd(x, no_edges, lam=1e6, eps=0.0)
+    assert solution.converged
+    assert 0 <= min(solution.history) <= solution.history[0] < 1e-12
+    torch.testing.assert_close(solution.F, x)
+
+
+def test_minimize_agsd_says_that_rounding_hides_the_minimiser():
+    graph = random_graph(20, 40, 3)
+    with pytest.warns(gadc.NotConvergedWarning, match="rounding alone may be .*; take a smaller lam"):
+        solution = gadc.minimize_agsd(*graph.args, lam=1e11, eps=0.0, tol=1e-6)
+    assert not solution.converged
+    assert solution.error_bound > 0.5e-6 * graph.x.norm()
+
+
+@pytest.mark.parametrize(("lam", "eps"), [(1e13, 0.0), (1.0, 1e300), (1e300, 1e300)])
+def test_minimize_agsd_refuses_what_float64_cannot_solve(lam, eps):
+    with pytest.raises(ValueError, match=r"lam · \(1 \+ eps\) must be at most 1e\+12.* got"):
+        gadc.minimize_agsd(torch.ones(2, 1), torch.tensor([[0], [1]]), lam=lam, eps=eps)
+
+
+def test_minimize_agsd_refuses_an_objective_beyond_float64():
+    x = torch.tensor([[1e200], [-1e200]], dtype=torch.float64)
+    with pytest.raises(
+        ValueError, match="minimize_agsd: the objective must be finite, got inf; scale x down"
+    ):
+        gadc.minimize_agsd(x, torch.tensor([[0], [1]]))

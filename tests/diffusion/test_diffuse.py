@@ -78,3 +78,56 @@ def test_diffuse_is_silent_where_the_series_converges(variant: str):
         warnings.simplefilter("always")
         gadc.diffuse(*graph.args, variant=variant, lam=1.0, eps=0.5)
     assert not announced
+
+
+RING = torch.stack([torch.arange(30), (torch.arange(30) + 1) % 30])
+
+
+@pytest.mark.parametrize(
+    ("settings", "size", "message"),
+    [
+        ({"variant": "II", "eps": 1e40}, 1.0, "GlobalGram: the low-rank part of T must be finite"),
+        ({"variant": "I", "eps": 1e30}, 1.0, "diffuse: F = S X must be finite.*take a smaller eps"),
+        ({"variant": "IV"}, 1e30, "diffuse: F = S X must be finite.*smaller edge weights"),
+        ({"variant": "IV", "rtol": 1e-3}, 1e30, "diffuse: F = S X must be finite"),
+        ({"variant": "plain", "self_loops": 1e40}, 1.0, r"Plain: self_loops must fit into torch.float32"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::gadc.DivergentSeriesWarning")
+def test_diffuse_refuses_a_result_that_overflowed(settings, size, message):
+    x = torch.rand(30, 3)
+    with pytest.raises(ValueError, match=message):
+        gadc.diffuse(x, RING, torch.full((30,), size), **settings)
+
+
+def test_diffuse_bears_a_ratio_that_is_rounded_to_one():
+    """λ/(λ+1) is 1 in floating point, and the bound of ρ(T) is 1 as well: the series converges slowly."""
+    x = torch.rand(30, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        F = gadc.diffuse(x, RING, variant="plain", lam=1e20, num_steps=3)
+        gadc.diffuse(x, RING[:, :0], variant="IV", self_loops=1.0, lam=1e20, num_steps=3)
+    assert torch.isfinite(F).all()
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e-30, 1e30, 1e36])
+@pytest.mark.parametrize("rtol", [None, 1e-3])
+@pytest.mark.parametrize("variant", NAMES)
+def test_diffuse_scales_with_the_unit_of_the_features(variant, rtol, scale):
+    """No variant depends on the unit of X, so F does as X does, whatever squares overflow."""
+    x = 0.5 + 0.5 * torch.rand(60, 40, generator=torch.Generator().manual_seed(0))
+    settings = {"variant": variant, "lam": 1.0, "num_steps": 8, "rtol": rtol, "check_convergence": False}
+    edges = torch.cat([RING, RING + 30], 1)
+    scaled = x.double() * scale
+    expected = gadc.diffuse(x, edges, eps=0.3, **settings)
+    actual = gadc.diffuse(scaled.float(), edges, eps=0.3, **settings).double() / scale
+    error = (actual - expected).norm() / expected.norm()
+    assert error <= (2e-3 if rtol or scale < 1e-38 else 1e-5)  # below 1e-38, float32 has fewer digits
+
+
+def test_diffuse_refuses_weights_that_do_not_fit_the_features():
+    weights = torch.full((30,), 1e300, dtype=torch.float64)
+    with pytest.raises(
+        ValueError, match=r"edge_weight must fit into torch.float32.*got values up to 1e\+300"
+    ):
+        gadc.diffuse(torch.rand(30, 2), RING, weights, variant="plain")

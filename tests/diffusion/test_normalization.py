@@ -32,3 +32,31 @@ def test_cancelling_rows_warn_once_with_their_count():
     assert out[0].tolist() == [0.0, 0.0]
     assert out[1, 0].item() == pytest.approx(1e4, rel=1e-2)
     assert bool(out.isfinite().all())
+
+
+@pytest.mark.parametrize("kind", ["l1", "l2"])
+@pytest.mark.parametrize("size", [1e-44, 1e-30, 1e30, 3e38])
+def test_norms_are_found_for_rows_of_any_magnitude(kind, size):
+    """Such squares and sums do not fit into float32; the rows beside them stay as they are."""
+    x = torch.rand(3, 4, generator=torch.Generator().manual_seed(0))
+    usual = normalize_rows(x, kind)
+    mixed = torch.cat([x, torch.tensor([[size, -size, 0.0, 0.0], [0.0] * 4])])
+    out = normalize_rows(mixed, kind)
+    assert torch.equal(out[:3], usual)
+    half = 0.5 if kind == "l1" else 0.5**0.5
+    torch.testing.assert_close(out[3], torch.tensor([half, -half, 0.0, 0.0]))
+    assert not out[4].any()
+
+
+def test_signed_sums_that_overflow_are_found():
+    x = torch.tensor([[1e308, 1e308], [1.0, 3.0]], dtype=torch.float64)
+    torch.testing.assert_close(normalize_rows(x, "sum"), x.new_tensor([[0.5, 0.5], [0.25, 0.75]]))
+
+
+@pytest.mark.filterwarnings("ignore::gadc.NearZeroRowSumWarning")
+def test_rows_that_overflow_are_refused():
+    x = torch.tensor([[1e10, -1e10, 1e-30]])
+    with pytest.raises(ValueError, match=r'normalised features must be finite, got 2 .*; use "l1" or "l2"'):
+        normalize_rows(x, "sum")
+    with pytest.raises(ValueError, match="normalize_rows: x must be finite, got 1 NaN"):
+        normalize_rows(torch.tensor([[1.0, float("nan")]]), "l1")

@@ -53,3 +53,30 @@ def test_objective_has_the_gradient_of_finite_differences():
 def test_objective_refuses_another_shape():
     with pytest.raises(ValueError, match=r"F must have the shape of x, \(2, 1\), got \(2, 2\)"):
         theory.agsd_objective(torch.ones(2, 2), torch.ones(2, 1), torch.tensor([[0], [1]]), lam=1.0, eps=1.0)
+
+
+@pytest.mark.parametrize("size", [1e25, 1e30])
+def test_objectives_refuse_what_overflows(size):
+    x = torch.tensor([[size], [-size]])
+    with pytest.raises(ValueError, match="agsd_objective: the objective must be finite, got 1 NaN or inf"):
+        theory.agsd_objective(x, 0 * x, torch.tensor([[0], [1]]), lam=1.0, eps=1.0)
+
+
+def test_objective_counts_a_rounded_smoothness_below_zero_as_zero():
+    x = torch.full((7, 3), 0.1)
+    path = torch.stack([torch.arange(6), torch.arange(1, 7)])
+    complete = torch.combinations(torch.arange(7)).T
+    for edges in (path[:, :0], complete):
+        F = x.clone().requires_grad_()
+        value = theory.gsd_objective(F, x, edges, lam=1e6)
+        assert value.item() >= 0
+        assert torch.isfinite(torch.autograd.grad(value, F)[0]).all()
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_worst_perturbation_does_not_depend_on_the_unit(scale):
+    F = torch.rand(5, 2)
+    expected = theory.worst_perturbation(F, 0.5).to_dense()
+    torch.testing.assert_close(theory.worst_perturbation(F * scale, 0.5).to_dense(), expected)
+    with pytest.raises(ValueError, match=r"worst_perturbation: δ. must be finite"):
+        theory.worst_perturbation(F, 1e300)

@@ -1,5 +1,7 @@
 """Coefficients of a series are those of the methods they are named after."""
 
+import math
+
 import pytest
 import torch
 
@@ -41,3 +43,26 @@ def test_coefficients_give_the_method_they_are_named_after():
 def test_coefficients_refuse_bad_settings(call, message: str):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_heat_does_not_vanish_for_long_times():
+    """e^-t underflows for t > 745, while the coefficients around k = t do not."""
+    theta = series.heat(800.0, 1600)
+    assert math.fsum(theta) == pytest.approx(1.0, abs=1e-9)
+    assert max(range(len(theta)), key=theta.__getitem__) in (799, 800)
+    below, above = series.heat(699.0, 900), series.heat(701.0, 900)
+    assert below[700] == pytest.approx(above[702], rel=0.01)  # two formulas that meet
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda k: series.neumann(1.0, k),
+        lambda k: series.ppr(0.1, k),
+        series.sgc,
+        lambda k: series.heat(1.0, k),
+    ],
+)
+def test_series_refuse_a_number_of_steps_that_fills_the_memory(make):
+    with pytest.raises(ValueError, match="num_steps must be at most 1000000, got 1000000000"):
+        make(10**9)

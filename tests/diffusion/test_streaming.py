@@ -1,5 +1,8 @@
 """Diffusion from disk to disk: the same answer in any memory, and after any interruption."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -118,4 +121,70 @@ def test_diffuse_on_disk_refuses_what_half_precision_cannot_hold(work):
     huge = np.full(x.shape, 6e4, dtype=np.float16)
     with pytest.raises(ValueError, match=r"results must lie within ±65504 to be stored as float16, got"):
         diffuse_on_disk(operator * 4.0, huge, THETA, out)
+    assert not out.exists()
+
+
+HOLDER = """
+import sys, time
+import numpy as np, torch
+from gadc.diffusion import diffuse_on_disk, neumann, transition
+torch.set_num_threads(1)
+folder, edges = sys.argv[1], torch.load(sys.argv[1] + "/edges.pt")
+x = np.load(folder + "/x.npy", mmap_mode="r")
+operator = transition(torch.from_numpy(np.array(x)), edges, variant="plain")
+def hold(done, total):
+    if done >= 4:
+        print("holding", flush=True)
+        time.sleep(600)
+diffuse_on_disk(operator, x, neumann(4.0, 6), folder + "/f.npy", memory=40 * 4 * 5 * 2, progress=hold)
+"""
+
+
+def test_diffuse_on_disk_refuses_a_second_process_and_resumes_after_kill_9(tmp_path):
+    graph = random_graph(40, 90, 11)
+    features = graph.x.float()
+    np.save(tmp_path / "x.npy", features.numpy())
+    torch.save(graph.edge_index, tmp_path / "edges.pt")
+    x, out = np.load(tmp_path / "x.npy", mmap_mode="r"), tmp_path / "f.npy"
+    operator = transition(features, graph.edge_index, variant="plain")
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline().strip() == "holding"
+        with pytest.raises(
+            BlockingIOError, match=rf"f.npy is being written by process {process.pid} .*same work"
+        ):
+            diffuse_on_disk(operator, x, THETA, out)
+        with pytest.raises(BlockingIOError, match=r"does other work: 40 x 11 float32, 6 steps, checksum"):
+            diffuse_on_disk(operator, x, neumann(2.0, 6), out)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    seen = []
+    result = diffuse_on_disk(
+        operator, x, THETA, out, memory=_memory(x, 2), progress=lambda done, _: seen.append(done)
+    )
+    assert seen == [6, 8, 10, 11]
+    np.testing.assert_allclose(result, polynomial(operator, features, THETA), rtol=1e-5, atol=1e-6)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.pt", "f.npy", "x.npy"]
+
+
+def test_diffuse_on_disk_takes_its_space_on_disk_before_it_computes(work, monkeypatch):
+    operator, x, out, _ = work
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.posix_fallocate", full)
+    with pytest.raises(OSError, match="No space left"):
+        diffuse_on_disk(operator, x, THETA, out)
+    assert sorted(path.name for path in out.parent.iterdir()) == ["x.npy"]
+
+
+def test_diffuse_on_disk_refuses_a_result_that_overflowed(work):
+    operator, x, out, _ = work
+    with pytest.raises(ValueError, match=r"diffuse_on_disk: Σ_k θ_k T\^k x must be finite"):
+        diffuse_on_disk(operator * 1e38, x, THETA, out)
     assert not out.exists()

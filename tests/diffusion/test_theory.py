@@ -115,3 +115,46 @@ def test_entrywise_bound_refuses_a_bad_failure_probability(failure: float):
         theory.entrywise_noise_bound(
             1.0, lam=1.0, num_steps=1, sigma=1.0, num_nodes=2, num_features=2, failure=failure
         )
+
+
+@pytest.mark.parametrize("lam", [1e200, 1e300])
+@pytest.mark.parametrize("exact", [True, False])
+def test_connectivity_is_finite_for_any_strength(lam: float, exact: bool):
+    """β² is too small for a number there."""
+    T = _plain(FOUR, COMPLETE)
+    expected = theory.connectivity_factor(T, lam=1e9, num_steps=3).value
+    actual = theory.connectivity_factor(T, lam=lam, num_steps=3, exact=exact, max_rows=4).value
+    assert actual == pytest.approx(expected, rel=1e-6)
+
+
+def test_noise_gain_of_a_tiny_diffusion_is_not_zero():
+    T = _plain(FOUR.float(), ISOLATED)
+    assert theory.noise_gain(T, lam=1e30, num_steps=0).value == pytest.approx(1e-60)
+
+
+@pytest.mark.filterwarnings("ignore::gadc.DivergentSeriesWarning")
+def test_estimates_that_overflow_are_refused():
+    T = 1e200 * _plain(FOUR, COMPLETE)
+    with pytest.raises(ValueError, match=r"theory: S must be finite|noise_gain: ‖S‖_F² must be finite"):
+        theory.noise_gain(T, lam=1.0, num_steps=1)
+    with pytest.raises(ValueError, match=r"row_sums: the row sums of S must be finite.*series grows"):
+        theory.row_sums(T, lam=1.0, num_steps=3)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda sizes: theory.entrywise_noise_bound(1.0, lam=1.0, num_steps=1, **sizes),
+        lambda sizes: theory.printed_frobenius_bound(1.0, lam=1.0, num_steps=1, **sizes),
+        lambda sizes: theory.expected_noise_energy(1.0, **sizes),
+    ],
+)
+def test_noise_figures_that_overflow_are_refused(call):
+    with pytest.raises(ValueError, match="the figure must be finite, got inf; take a smaller sigma"):
+        call({"sigma": 1e300, "num_nodes": 3, "num_features": 2})
+    assert 0 < call({"sigma": 1e150, "num_nodes": 3, "num_features": 2}) < math.inf
+
+
+def test_entrywise_bound_bears_a_tiny_failure_probability():
+    sizes = {"lam": 1.0, "num_steps": 1, "sigma": 1.0, "num_nodes": 2, "num_features": 2}
+    assert math.isfinite(theory.entrywise_noise_bound(1.0, **sizes, failure=5e-324))

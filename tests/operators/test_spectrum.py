@@ -1,5 +1,7 @@
 """Estimates of the spectrum against dense eigenvalues."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given
@@ -70,3 +72,31 @@ def test_estimates_depend_on_nothing_but_the_seed():
     T = gadc.transition(*random_graph(60, 100, 4).args, variant="II")
     assert T.spectral_interval(seed=3) == T.spectral_interval(seed=3)
     assert T.spectral_radius(seed=3) == T.spectral_radius(seed=3)
+
+
+@pytest.mark.parametrize("n", [6, 40])  # dense and Krylov
+@pytest.mark.parametrize("variant", ["plain", "II", "IV"])
+@pytest.mark.parametrize("factor", [2.0**-120, 2.0**-60, 2.0**100])
+def test_spectrum_scales_with_the_operator(n: int, variant: str, factor: float):
+    graph = random_graph(n, 2 * n, 3)
+    T = gadc.transition(graph.x.float().abs(), graph.edge_index, variant=variant)
+    T = replace(T, bounds=None)
+    assert (factor * T).spectral_radius() == pytest.approx(factor * T.spectral_radius(), rel=1e-2)
+    low, high = (factor * T).spectral_interval()
+    eigenvalues = torch.linalg.eigvalsh(T.to_dense().double()) * factor
+    slack = 1e-6 * factor
+    assert low - slack <= eigenvalues[0]
+    assert eigenvalues[-1] <= high + slack
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_spectrum_of_an_operator_that_is_not_finite_is_refused(bad: float):
+    """LAPACK may hang or end the process on such a matrix."""
+    T = gadc.transition(*random_graph(6, 5, 3).args, variant="II")
+    values, left = T.values.clone(), T.left.clone()
+    values[0] = left[0, 0] = bad
+    for broken in (replace(T, values=values), replace(T, left=left)):
+        with pytest.raises(ValueError, match=r"spectral_radius: (values|left) of T must be finite"):
+            broken.spectral_radius()
+        with pytest.raises(ValueError, match=r"spectral_interval: (values|left) of T must be finite"):
+            broken.spectral_interval()

@@ -47,7 +47,7 @@ def check_finite(owner: str, values: Tensor, name: str) -> None:
         raise ValueError(f"{owner}: {name} must be finite, got {fault}.")
 
 
-def check_finite_result(owner: str, result: Result, name: str, advice: str) -> Result:
+def check_finite_result(owner: str, result: Result, name: str, advice: str, **inputs: Tensor) -> Result:
     """Return a result, or raise an error if it holds NaN or infinite values.
 
     Public functions call it once, on what they return. Their input has been checked before, so a value that
@@ -58,12 +58,15 @@ def check_finite_result(owner: str, result: Result, name: str, advice: str) -> R
         result: A tensor of any shape, or a number.
         name: Name of the result, such as "F = S X".
         advice: What the user can change, as the end of a sentence.
+        **inputs: Input that was not checked before, by name. If it is not finite itself, the error names it.
     """
     if isinstance(result, Tensor):
         fault = _non_finite(result)
     else:
         fault = None if math.isfinite(result) else f"{result!r}"
     if fault:
+        for argument, values in inputs.items():
+            check_finite(owner, values, argument)
         raise ValueError(f"{owner}: {name} must be finite, got {fault}; {advice}.")
     return result
 
@@ -108,7 +111,14 @@ def check_edge_weight(owner: str, edge_weight: Tensor, num_edges: int, dtype: to
     if edge_weight.is_complex():
         raise TypeError(f"{owner}: edge_weight must be real, got {edge_weight.dtype}.")
     check_finite(owner, edge_weight, "edge_weight")
-    return edge_weight.to(dtype)
+    converted = edge_weight.to(dtype)
+    if edge_weight.dtype != dtype and _non_finite(converted):
+        largest = float(edge_weight.detach().abs().max())
+        raise ValueError(
+            f"{owner}: edge_weight must fit into {dtype}, the type of x, got values up to {largest:.3g}; "
+            "scale the weights, or pass x in float64."
+        )
+    return converted
 
 
 def check_number(owner: str, value: float, name: str, *, low: float = 0.0, strict: bool = False) -> float:
@@ -118,6 +128,13 @@ def check_number(owner: str, value: float, name: str, *, low: float = 0.0, stric
             f"{owner}: {name} must be finite and {'>' if strict else '>='} {low:g}, got {value!r}."
         )
     return float(value)
+
+
+def check_fits(owner: str, value: float, name: str, dtype: torch.dtype) -> float:
+    """Return a number, or raise an error if it overflows in a float type."""
+    if not abs(value) <= torch.finfo(dtype).max:
+        raise ValueError(f"{owner}: {name} must fit into {dtype}, got {value:.3g}.")
+    return value
 
 
 def check_count(owner: str, value: int, name: str, *, low: int = 0) -> int:

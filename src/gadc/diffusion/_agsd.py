@@ -1,10 +1,18 @@
 """The convex problem behind AGSD and the descent that solves it.
 
-    q(F) = ‖F-X‖² + λ tr(Fᵀ L̃ F) + λε ‖F Fᵀ‖_F,    ∇q/2 = (I + λL̃) F - X + λε F G / ‖G‖_F,    G = Fᵀ F
+    q(F) = ‖F-X‖² + λ tr(Fᵀ L̃ F) + λε ‖F Fᵀ‖_F,    ∇q/2 = F - X + λ L̃F + λε F G / ‖G‖_F,    G = Fᵀ F
 
 Along a line F + tP the first two terms are a quadratic in t and ‖G‖_F² is a quartic, with coefficients that
 are inner products of d × d matrices. So every line search is exact and costs only scalar operations, and q
 falls with every step, whatever λ and ε are.
+
+All of it is computed in float64, and the rounding error of the gradient is bounded: a gradient that is not
+larger than this bound is neither followed nor trusted. With u the unit of rounding, k the largest number of
+entries in a row of Â, and r the smaller of n and d, the bound has these parts:
+
+    λ (2k + 32) u ‖F‖_F                         degrees are sums of k weights, rows of ÂF sums of k products
+    λε (4 max(n, d) √r + 400) u ‖F‖_F           ‖ΔG‖_F <= γ_n ‖F‖_F², ‖G‖_F >= ‖F‖_F² / √r, and the product FG
+    8 u (‖F‖_F + ‖X‖_F)                         the other sums
 """
 
 from __future__ import annotations
@@ -12,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -21,14 +30,16 @@ from gadc.diffusion._polynomial import polynomial
 from gadc.diffusion._series import neumann
 from gadc.operators import LinearOperator
 
+_ROUNDING = torch.finfo(torch.float64).eps / 2
+
 
 @dataclass(frozen=True)
 class AGSDProblem:
-    """The objective q and its gradient.
+    """The objective q, its gradient, and a bound of the rounding error of the gradient.
 
     Args:
-        plain: The plain transition Â.
-        x: Features X, shape (n, d).
+        plain: The plain transition Â, in float64.
+        x: Features X, shape (n, d), in float64.
         lam: λ >= 0.
         eps: ε >= 0.
     """
@@ -38,36 +49,86 @@ class AGSDProblem:
     lam: float
     eps: float
 
-    def curve(self, P: Tensor) -> Tensor:
-        """Compute (I + λL̃) P: half the Hessian of the quadratic part, times P."""
-        return torch.add((1 + self.lam) * P, self.plain @ P, alpha=-self.lam)
+    def at(self, F: Tensor) -> Point:
+        """Evaluate q and its gradient at F."""
+        rough = self.rough(F)
+        quadratic = torch.add(F - self.x, rough, alpha=self.lam)
+        # The smaller of Fᵀ F and F Fᵀ; both have the same norm, and F (Fᵀ F) = (F Fᵀ) F.
+        outer = F.shape[1] > F.shape[0]
+        gram = F @ F.T if outer else F.T @ F
+        norm = math.sqrt(dot(gram, gram))
+        half = quadratic
+        if self.eps > 0 and norm > 0:
+            factors = (gram, F) if outer else (F, gram)
+            half = torch.addmm(quadratic, *factors, alpha=self.lam * self.eps / norm)
+        distance = F - self.x
+        # The true tr(Fᵀ L̃ F) is not negative; a difference of large terms may be.
+        q = dot(distance, distance) + self.lam * max(dot(F, rough), 0.0) + self.lam * self.eps * norm
+        size = math.sqrt(dot(F, F))
+        return Point(F, quadratic, half, gram, q, math.sqrt(dot(half, half)), self._rounding(size), size)
 
-    def half_gradient(self, F: Tensor, curved: Tensor, gram: Tensor) -> Tensor:
-        """Compute ∇q/2 from F, (I + λL̃) F and G."""
-        gradient = curved - self.x
-        norm = float(torch.linalg.matrix_norm(gram))
-        if self.eps == 0 or norm == 0:
-            return gradient
-        return torch.addmm(gradient, F, gram, alpha=self.lam * self.eps / norm)
-
-    def objective(self, F: Tensor, curved: Tensor, gram: Tensor) -> float:
-        """Compute q from F, (I + λL̃) F and G."""
-        adversary = self.lam * self.eps * math.sqrt(dot(gram, gram))
-        return dot(F, curved) - 2 * dot(F, self.x) + dot(self.x, self.x) + adversary
-
-    def evaluate(self, F: Tensor) -> tuple[float, float]:
-        """Compute q(F) and ‖∇q(F)‖_F from F alone."""
-        curved, gram = self.curve(F), F.T @ F
-        half = self.half_gradient(F, curved, gram)
-        return self.objective(F, curved, gram), 2 * math.sqrt(dot(half, half))
+    def rough(self, F: Tensor) -> Tensor:
+        """Compute L̃ F = F - Â F."""
+        return F - self.plain @ F
 
     def start(self) -> Tensor:
         """Return the features diffused by Â, which needs sparse products only, scaled so that q is lowest."""
         F = polynomial(self.plain, self.x, neumann(self.lam, 16))
         gram = F.T @ F
         # Every term of q(sF) is linear or quadratic in s, so the best s is a quotient.
-        quadratic = dot(F, self.curve(F)) + self.lam * self.eps * math.sqrt(dot(gram, gram))
+        smooth = dot(F, F) + self.lam * max(dot(F, self.rough(F)), 0.0)
+        quadratic = smooth + self.lam * self.eps * math.sqrt(dot(gram, gram))
         return F * (dot(F, self.x) / quadratic) if quadratic > 0 else F
+
+    def _rounding(self, size: float) -> float:
+        """Bound the rounding error of ∇q/2 at an F of Frobenius norm `size`; see the head of this file."""
+        n, d = self.x.shape
+        gram = 4 * max(n, d) * math.sqrt(min(n, d)) + 400
+        relative = self.lam * (2 * self._longest_row + 32) + self.lam * self.eps * gram + 8
+        return _ROUNDING * (relative * size + 8 * self._size)
+
+    @cached_property
+    def _longest_row(self) -> int:
+        return int(self.plain.pattern.row_ptr.diff().max())
+
+    @cached_property
+    def _size(self) -> float:
+        return math.sqrt(dot(self.x, self.x))
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of the descent.
+
+    Attributes:
+        F: The features.
+        quadratic: Half the gradient of the quadratic part, F - X + λ L̃F.
+        half: Half the gradient, ∇q/2.
+        gram: FᵀF, or F Fᵀ if that is smaller.
+        q: The objective.
+        slope: ‖∇q/2‖_F, an upper bound of ‖F - F*‖_F up to rounding.
+        rounding: Upper bound of the rounding error of `half`, in the Frobenius norm.
+        size: ‖F‖_F.
+    """
+
+    F: Tensor
+    quadratic: Tensor
+    half: Tensor
+    gram: Tensor
+    q: float
+    slope: float
+    rounding: float
+    size: float
+
+    @property
+    def error(self) -> float:
+        """Upper bound of ‖F - F*‖_F that holds in spite of rounding."""
+        return (1 + 1e-12) * self.slope + self.rounding
+
+    def is_below(self, other: Point) -> bool:
+        """Whether q is not higher than at `other`, up to the rounding of both."""
+        slack = 4 * (self.size * self.rounding + other.size * other.rounding + 64 * _ROUNDING * other.q)
+        return self.q <= other.q + slack
 
 
 @dataclass(frozen=True)
@@ -87,9 +148,11 @@ class Line:
     quartic: tuple[float, float, float, float, float]
 
     @classmethod
-    def through(cls, problem: AGSDProblem, F: Tensor, curved: Tensor, gram: Tensor, P: Tensor) -> Line:
+    def through(cls, problem: AGSDProblem, point: Point, P: Tensor) -> Line:
         """Take the line from F in direction P, where G(t) = G + t (M + Mᵀ) + t² C, M = FᵀP, C = PᵀP."""
-        slope, bend = 2 * dot(curved - problem.x, P), dot(P, problem.curve(P))
+        F, gram = point.F, point.gram
+        slope = 2 * dot(point.quadratic, P)
+        bend = dot(P, P) + problem.lam * max(dot(P, problem.rough(P)), 0.0)
         if problem.eps == 0:
             return cls(slope, bend, 0.0, (1.0, 0.0, 0.0, 0.0, 0.0))
         M, C = F.T @ P, P.T @ P
@@ -117,7 +180,7 @@ class Line:
     def minimum(self) -> float:
         """Find the t of the minimum: bracket it by doubling, then bisect the derivative."""
         low, high = 0.0, 1.0
-        while self.derivative(high) < 0:
+        while self.derivative(high) < 0 and high < 1e300:
             low, high = high, 2 * high
         for _ in range(60):
             middle = (low + high) / 2
@@ -131,41 +194,38 @@ class Line:
 def descend(
     problem: AGSDProblem, target: float, max_iter: int, progress: Callable[[int, float], None] | None = None
 ) -> tuple[Tensor, list[float]]:
-    """Minimise q by Polak-Ribière+ conjugate gradients until ‖∇q‖_F <= target.
+    """Minimise q by Polak-Ribière+ conjugate gradients until ‖F - F*‖_F <= target is certain.
+
+    The descent also ends where the gradient is no longer distinguished from its rounding error.
 
     Args:
-        problem: The objective.
-        target: Gradient norm at which to stop.
+        problem: The objective; at most as many columns as rows.
+        target: Distance from the minimiser at which to stop.
         max_iter: Largest number of steps.
-        progress: Called after each step with its number and ‖∇q‖_F / target.
+        progress: Called after each step with its number and the bound of the distance / target.
 
     Returns:
-        F, and q before the first step and after each.
+        F, and q before the first step and after each; it never rises.
     """
-    F = problem.start()
-    curved, gram = problem.curve(F), F.T @ F
-    history = [problem.objective(F, curved, gram)]
-    half = problem.half_gradient(F, curved, gram)
-    square, direction = dot(half, half), -half
-    while 2 * math.sqrt(square) > target and len(history) <= max_iter:
-        if dot(half, direction) >= 0:  # not downhill: restart from steepest descent
-            direction = -half
-        line = Line.through(problem, F, curved, gram, direction)
+    point = problem.at(problem.start())
+    history, direction = [point.q], -point.half
+    while target < point.error and len(history) <= max_iter and point.slope > 2 * point.rounding:
+        if dot(point.half, direction) >= 0:  # not downhill: restart from steepest descent
+            direction = -point.half
+        line = Line.through(problem, point, direction)
         step = line.minimum()
-        change = line.change(step)
-        if not change < 0:  # the number format allows no further descent
+        if not line.change(step) < 0:
             break
-        F = torch.add(F, direction, alpha=step)
-        curved = problem.curve(F)
-        gram = F.T @ F
-        history.append(history[-1] + change)
-        fresh = problem.half_gradient(F, curved, gram)
-        momentum = max(0.0, (dot(fresh, fresh) - dot(fresh, half)) / square)
-        half, square = fresh, dot(fresh, fresh)
-        direction = torch.add(-half, direction, alpha=momentum)
+        fresh = problem.at(torch.add(point.F, direction, alpha=step))
+        if not fresh.is_below(point):
+            break
+        history.append(min(fresh.q, history[-1]))  # a rise is smaller than its rounding error
+        momentum = (fresh.slope**2 - dot(fresh.half, point.half)) / point.slope**2
+        direction = torch.add(-fresh.half, direction, alpha=max(0.0, momentum))
+        point = fresh
         if progress is not None:
-            progress(len(history) - 1, 2 * math.sqrt(square) / target)
-    return F, history
+            progress(len(history) - 1, point.error / target)
+    return point.F, history
 
 
 def dot(a: Tensor, b: Tensor) -> float:

@@ -8,6 +8,7 @@ On that interval |C_j| <= 1, so the terms from j on add at most Σ|γ_j| ‖X‖
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gadc._base.magnitude import norm_of
 from gadc.operators import LinearOperator, Step
 
 
@@ -42,7 +44,9 @@ class _Cut:
         # ‖out‖ <= tails[0] ‖X‖, so below this the norm, a pass over memory, could not settle the question.
         if doubt > self.rtol * self.tails[0]:
             return None
-        size = float(out.detach().norm())
+        size = norm_of(out)
+        if not math.isfinite(size):
+            return False
         if doubt * self.norm <= self.rtol * (size - doubt * self.norm):
             return True
         if self.rounding * self.norm > self.rtol * (size + doubt * self.norm):
@@ -65,12 +69,17 @@ def chebyshev(operator: LinearOperator, x: Tensor, theta: Sequence[float], rtol:
     """
     low, high = operator.spectral_interval()
     coefficients = _coefficients(theta, low, high)
+    if high <= low or not np.isfinite(coefficients).all():
+        return None
     tails = np.append(np.cumsum(np.abs(coefficients)[::-1])[::-1], 0.0)
     rounding = 10 * torch.finfo(x.dtype).eps * tails[0]
-    if high <= low or not rounding < rtol * sum(map(abs, theta)):
+    if not rounding < rtol * sum(map(abs, theta)):
         return None  # beyond |t| = 1 the coefficients of a high degree are too large to sum
-    cut = _Cut(tails, rounding, float(x.detach().norm()), rtol)
     center, half = (high + low) / 2, (high - low) / 2
+    largest = max(abs(center), 1.0, float(np.abs(coefficients).max()))
+    if half == 0 or not 2 * largest / half <= torch.finfo(x.dtype).max:
+        return None  # the factors of the recursion would overflow
+    cut = _Cut(tails, rounding, norm_of(x), rtol)
     before, now = x, operator.apply(x, Step(scale=1 / half, plus=[(-center / half, x)]))
     out = (float(coefficients[0]) * x).add_(now, alpha=float(coefficients[1]))
     for j in range(2, len(coefficients)):
@@ -94,4 +103,5 @@ def _coefficients(theta: Sequence[float], low: float, high: float) -> NDArray[An
     def values(points: NDArray[Any]) -> NDArray[Any]:
         return np.polynomial.polynomial.polyval((high - low) / 2 * points + (high + low) / 2, theta)
 
-    return np.polynomial.chebyshev.chebinterpolate(values, degree)
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller does not use what overflowed
+        return np.polynomial.chebyshev.chebinterpolate(values, degree)

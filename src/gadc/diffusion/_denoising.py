@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 
-from gadc._base.validation import check_count, check_features, check_number
+from gadc._base.magnitude import power_of_two
+from gadc._base.validation import check_count, check_features, check_finite_result, check_number
 from gadc.diffusion._agsd import AGSDProblem, descend
-from gadc.diffusion._similarity import power_of_two
 from gadc.diffusion._transitions import Plain
+
+_MAX_STRENGTH = 1e12  # of λ (1 + ε)
 
 
 class NotConvergedWarning(UserWarning):
@@ -35,9 +37,9 @@ class AGSDSolution:
         F: Denoised features, shape (n, d).
         objective: q(F).
         gradient_norm: ‖∇q(F)‖_F.
-        error_bound: ‖∇q(F)‖_F / 2, an upper bound of ‖F - F*‖_F.
+        error_bound: Upper bound of ‖F - F*‖_F: ‖∇q(F)‖_F / 2, plus what rounding may add to it.
         iterations: Number of steps taken.
-        converged: Whether the gradient norm reached the tolerance.
+        converged: Whether the gradient norm reached the tolerance, in spite of rounding.
         history: q before the first step and after each; it never rises.
 
     Examples:
@@ -70,7 +72,8 @@ def minimize_agsd(
 ) -> AGSDSolution:
     """Find the exact minimiser of AGSD, matrix-free and in O(nd) memory.
 
-    The method is Polak-Ribière+ conjugate gradients from the plainly diffused features. Along a line, q is a
+    The computation is in float64, whatever the type of `x`; F is rounded to that type at the end. The method
+    is Polak-Ribière+ conjugate gradients from the plainly diffused features. Along a line, q is a
     quadratic plus the root of a quartic whose coefficients are a few inner products of d × d matrices. So
     each line search is exact and costs little beside the products, and q falls with every step, whatever λ
     and ε are.
@@ -79,9 +82,9 @@ def minimize_agsd(
         x: Node features X, shape (n, d).
         edge_index: Edges, shape (2, m).
         edge_weight: Weights >= 0, one per edge, shape (m,); 1 each by default.
-        lam: Strength λ >= 0 of the smoothing, 32 by default.
+        lam: Strength λ >= 0 of the smoothing, 32 by default; λ (1 + ε) is at most 1e12.
         eps: Radius ε >= 0 of the adversary, 1 by default; at 0 this solves GSD, (I + λ L̃) F = X.
-        tol: Stop at ‖∇q(F)‖_F <= tol · ‖X‖_F, 1e-4 by default.
+        tol: Stop at ‖∇q(F)‖_F <= tol · ‖X‖_F, in spite of rounding, 1e-4 by default.
         max_iter: Largest number of steps, 1000 by default; then the result has `converged=False`, and a
             `NotConvergedWarning` is issued.
         self_loops: Weight of the self-loops in Ã, 1 by default.
@@ -98,30 +101,66 @@ def minimize_agsd(
         tensor([[0.5000],
                 [1.5000]])
     """
-    x = check_features("minimize_agsd", x).detach()
-    lam = check_number("minimize_agsd", lam, "lam")
-    eps = check_number("minimize_agsd", eps, "eps")
-    tol = check_number("minimize_agsd", tol, "tol", strict=True)
-    max_iter = check_count("minimize_agsd", max_iter, "max_iter")
-    with torch.no_grad():
-        plain = Plain(self_loops=self_loops)(x, edge_index, edge_weight).detach()
-        scale = power_of_two(x)  # the minimiser of c X is c F*
-        x = x / scale
-        # The rows of F* = (...)^-1 X lie in the row space of X, so wide features are solved in that space.
-        basis = torch.linalg.qr(x.T).Q if x.shape[1] > x.shape[0] else None
-        problem = AGSDProblem(plain, x if basis is None else x @ basis, lam, eps)
-        target = tol * float(x.norm())
-        F, history = descend(problem, target, max_iter, progress)
-        objective, gradient_norm = problem.evaluate(F)
-        F = scale * (F if basis is None else F @ basis.T)
-    gradient_norm, target = scale * gradient_norm, scale * target
-    converged = gradient_norm <= target
-    if not converged:
-        warnings.warn(
-            f"minimize_agsd: stopped after {len(history) - 1} steps at gradient norm {gradient_norm:.3g}, "
-            f"above the tolerance tol · ‖X‖_F = {target:.3g}; raise max_iter or tol, or pass float64.",
-            NotConvergedWarning,
-            stacklevel=2,
+    owner = "minimize_agsd"
+    given = check_features(owner, x).detach()
+    lam, eps = check_number(owner, lam, "lam"), check_number(owner, eps, "eps")
+    tol = check_number(owner, tol, "tol", strict=True)
+    max_iter = check_count(owner, max_iter, "max_iter")
+    if not lam * (1 + eps) <= _MAX_STRENGTH:
+        raise ValueError(
+            f"{owner}: lam · (1 + eps) must be at most {_MAX_STRENGTH:g}, since rounding hides the minimiser "
+            f"beyond, got {lam * (1 + eps):g}."
         )
-    objective, *history = (scale * (scale * value) for value in (objective, *history))
-    return AGSDSolution(F, objective, gradient_norm, gradient_norm / 2, len(history) - 1, converged, history)
+    with torch.no_grad():
+        scale = power_of_two(given)  # the minimiser of c X is c F*
+        x = given.double() / scale
+        plain = Plain(self_loops=self_loops)(x, edge_index, edge_weight)
+        problem = AGSDProblem(plain, x, lam, eps)
+        target = tol * float(x.norm()) / 2
+        F, history = _solve(problem, target, max_iter, progress)
+        point = problem.at(F)
+        F = (scale * F).to(given.dtype)
+        rounded = float((F.double() / scale - point.F).norm())
+    solution = AGSDSolution(
+        F=F,
+        objective=scale * (scale * point.q),
+        gradient_norm=scale * (2 * point.slope),
+        error_bound=scale * (point.error + rounded),
+        iterations=len(history) - 1,
+        converged=point.error <= target,
+        history=[scale * (scale * value) for value in history],
+    )
+    check_finite_result(owner, F, "F", "scale x down")
+    check_finite_result(owner, solution.error_bound, "the error bound", "scale x down")
+    check_finite_result(owner, solution.objective + solution.history[0], "the objective", "scale x down")
+    if not solution.converged:
+        _warn(solution, scale * (2 * target), scale * (2 * point.rounding))
+    return solution
+
+
+def _solve(
+    problem: AGSDProblem, target: float, max_iter: int, progress: Callable[[int, float], None] | None
+) -> tuple[Tensor, list[float]]:
+    """Descend to within `target` of the minimiser; wide features are solved in a space of n columns."""
+    x = problem.x
+    if x.shape[1] <= x.shape[0]:
+        return descend(problem, target, max_iter, progress)
+    # The rows of F* = (...)^-1 X lie in the row space of X.
+    basis = torch.linalg.qr(x.T).Q
+    narrow = replace(problem, x=x @ basis)
+    F, history = descend(narrow, 0.999 * target, max_iter, progress)  # mapping back rounds once more
+    return F @ basis.T, history
+
+
+def _warn(solution: AGSDSolution, target: float, rounding: float) -> None:
+    reason = (
+        f"rounding alone may be {rounding:.3g}; take a smaller lam or eps, or raise tol"
+        if 3 * rounding > target
+        else "raise max_iter or tol"
+    )
+    warnings.warn(
+        f"minimize_agsd: stopped after {solution.iterations} steps at gradient norm "
+        f"{solution.gradient_norm:.3g}, above the tolerance tol · ‖X‖_F = {target:.3g}; {reason}.",
+        NotConvergedWarning,
+        stacklevel=3,
+    )

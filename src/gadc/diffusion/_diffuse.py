@@ -5,12 +5,13 @@ F = S X,    S = 1/(λ+1) Σ_{k=0..K} (λ/(λ+1) T)^k        (Eq. 15)
 
 from __future__ import annotations
 
+import math
 import warnings
 
 from torch import Tensor
 
-from gadc._base.validation import check_features
-from gadc.diffusion._polynomial import polynomial
+from gadc._base.validation import check_features, check_number
+from gadc.diffusion._polynomial import evaluate
 from gadc.diffusion._series import neumann
 from gadc.diffusion._transitions import Transition, make_transition
 from gadc.operators import LinearOperator
@@ -72,6 +73,8 @@ def diffuse(
         True
     """
     x = check_features("diffuse", x)
+    if rtol is not None:
+        check_number("diffuse", rtol, "rtol", strict=True)
     source = x if phi_x is None else check_features("diffuse", phi_x, "phi_x").to(x.dtype)
     if source.shape[0] != x.shape[0]:
         raise ValueError(f"diffuse: phi_x must have the {x.shape[0]} rows of x, got {source.shape[0]}.")
@@ -80,15 +83,16 @@ def diffuse(
     operator = build(source, edge_index, edge_weight)
     if check_convergence and num_steps > 0:
         _warn_if_divergent(operator, lam)
-    return polynomial(operator, x, theta, rtol=rtol)
+    return evaluate(operator, x, theta, rtol=rtol, owner="diffuse", name="F = S X")
 
 
 def _warn_if_divergent(operator: LinearOperator, lam: float) -> None:
     ratio = lam / (lam + 1)
-    if operator.bounds is not None and ratio * max(map(abs, operator.bounds)) < 1:
+    bound = math.inf if operator.bounds is None else max(map(abs, operator.bounds))
+    if ratio * bound < 1 or bound <= 1:  # λ/(λ+1) is below 1, also where it is rounded to 1
         return
     radius = operator.spectral_radius()
-    if ratio * radius >= 1:
+    if ratio * radius >= 1 and radius > 1:
         warnings.warn(
             f"The diffusion series diverges: λ/(λ+1) · ρ(T) = {ratio:.4g} · {radius:.4g} = "
             f"{ratio * radius:.4g} >= 1. F then depends on where the sum is cut: treat num_steps as a scale "

@@ -15,9 +15,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gadc._base.magnitude import rescaled
 from gadc._base.memo import remembered
 from gadc._base.pairs import edge_keys
-from gadc._base.validation import check_choice, check_edge_index, check_edge_weight
+from gadc._base.validation import (
+    check_choice,
+    check_edge_index,
+    check_edge_weight,
+    check_finite_result,
+    check_fits,
+)
 from gadc.operators import LinearOperator, SparsePattern, rescale, row_sums, uses_numba
 
 NORMS = ("sym", "rw")
@@ -75,6 +82,8 @@ def adjacency(
     if layout.directions is not None:
         mirrored: Tensor = _Mirror.apply(values, pattern.transposed[1])  # type: ignore[no-untyped-call]
         values = (values + mirrored) / layout.directions
+    if edge_weight is not None:
+        check_finite_result(owner, values, "the sums of repeated edge weights", "scale edge_weight")
     return LinearOperator(pattern, values, symmetric=not directed)
 
 
@@ -141,8 +150,9 @@ class _Mirror(torch.autograd.Function):
         return _Mirror.apply(grad, ctx.mirror), None  # type: ignore[no-untyped-call]
 
 
-def add_self_loops(graph: LinearOperator, weight: float) -> LinearOperator:
+def add_self_loops(graph: LinearOperator, weight: float, *, owner: str = "add_self_loops") -> LinearOperator:
     """Add weight · I to A."""
+    check_fits(owner, weight, "self_loops", graph.dtype)
     diagonal = graph.pattern.diagonal
     values = graph.values.index_add(0, diagonal, graph.values.new_full((len(diagonal),), weight))
     return replace(graph, values=values)
@@ -156,13 +166,15 @@ def normalize(graph: LinearOperator, norm: str, *, owner: str = "normalize") -> 
         raise ValueError(
             f"{owner}: edge_weight must be >= 0 where degrees normalise the graph, got {lowest:g}."
         )
-    degree = row_sums(graph.pattern, graph.values)
+    weights, _ = rescaled(graph.values)  # Â does not depend on the unit of the weights
+    degree = row_sums(graph.pattern, weights)
+    check_finite_result(owner, degree, "the degrees", "bring edge_weight to a usual scale")
     occupied = degree > 0
     safe = torch.where(occupied, degree, torch.ones_like(degree))  # keeps 0/0 out of the gradient too
     power = 1.0 / safe if norm == "rw" else safe.rsqrt()
     scale = torch.where(occupied, power, torch.zeros_like(power))
     if norm == "rw":
-        values = rescale(graph.pattern, graph.values, scale, torch.ones_like(scale))
+        values = rescale(graph.pattern, weights, scale, torch.ones_like(scale))
         return replace(graph, values=values, symmetric=False, bounds=(-1.0, 1.0))
-    values = rescale(graph.pattern, graph.values, scale, scale)
+    values = rescale(graph.pattern, weights, scale, scale)
     return replace(graph, values=values, bounds=(-1.0, 1.0) if graph.symmetric else None)

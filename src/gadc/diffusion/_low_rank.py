@@ -21,7 +21,9 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 from torch import Tensor
 
-from gadc._base.validation import check_count, check_features
+from gadc._base.magnitude import rescaled
+from gadc._base.validation import check_count, check_features, check_finite_result
+from gadc.diffusion._checked import CheckedTransition
 from gadc.diffusion._graph import adjacency
 from gadc.operators import LinearOperator, SparsePattern
 
@@ -30,7 +32,7 @@ _SMALL = 256  # nodes up to which all eigenvectors are found at once
 
 
 @dataclass(frozen=True, kw_only=True)
-class LowRank:
+class LowRank(CheckedTransition):
     """Transition of the graph of rank r that is nearest to A; it has no gradient in `edge_weight`.
 
     Args:
@@ -52,11 +54,12 @@ class LowRank:
         check_count("LowRank", self.rank, "rank", low=1)
         check_count("LowRank", self.seed, "seed")
 
-    def __call__(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> LinearOperator:
+    def _build(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
         """Build T, diagonal plus rank r."""
         low = self.adjacency(x, edge_index, edge_weight)
         n = low.shape[0]
         degree = 1 + low @ torch.ones(n, dtype=low.dtype, device=low.device)
+        check_finite_result("LowRank", degree, "the degrees", "bring edge_weight to a usual scale")
         scale = degree.clamp(min=MIN_DEGREE).rsqrt()
         nodes = torch.arange(n, device=low.device)
         diagonal = SparsePattern.from_entries(nodes, nodes, n, n)
@@ -83,7 +86,8 @@ def leading_eigenpairs(graph: LinearOperator, rank: int, *, seed: int = 0) -> tu
     n = graph.shape[0]
     rank = min(rank, n)
     rows, cols = graph.pattern.rows.cpu().numpy(), graph.pattern.cols.cpu().numpy()
-    values = graph.values.detach().cpu().double().numpy()
+    scaled, unit = rescaled(graph.values.detach().cpu().double())
+    values = scaled.numpy()
     matrix = sparse.csr_array((values, (rows, cols)), shape=(n, n))
     if n <= _SMALL or rank > n // 2:
         eigenvalues, vectors = np.linalg.eigh(matrix.toarray())
@@ -95,7 +99,7 @@ def leading_eigenpairs(graph: LinearOperator, rank: int, *, seed: int = 0) -> tu
     order = np.argsort(-np.abs(eigenvalues), kind="stable")[:rank].copy()
     found = (torch.from_numpy(part) for part in (eigenvalues[order], vectors[:, order]))
     leading, basis = (part.to(graph.device, graph.dtype) for part in found)
-    return leading, basis
+    return unit * leading, basis
 
 
 def _signs(eigenvalues: Tensor) -> Tensor:

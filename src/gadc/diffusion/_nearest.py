@@ -7,6 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from gadc._base.magnitude import usual_rows
 from gadc._base.memo import remembered
 from gadc._base.pairs import edge_keys, reversed_keys
 from gadc.operators import LinearOperator, SparsePattern
@@ -28,7 +29,7 @@ def nearest(x: Tensor, count: int) -> LinearOperator:
     Returns:
         The graph, symmetric, with an explicit zero diagonal.
     """
-    n = len(x)
+    n, x = len(x), usual_rows(x, x.square().sum(1))
     norms = x.norm(dim=1, keepdim=True)
     directions = x / torch.where(norms > 0, norms, 1.0)
     count = min(count, n - 1)

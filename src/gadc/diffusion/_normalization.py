@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from gadc._base.validation import check_choice
+from gadc._base.magnitude import usual_rows
+from gadc._base.validation import check_choice, check_finite_result
 
 NORMALIZATIONS = ("sum", "l1", "l2", "none")
 NEAR_ZERO = 1e-3  # share of a row's absolute sum below which its signed sum is mostly cancellation
@@ -44,22 +45,33 @@ def normalize_rows(x: Tensor, kind: str) -> Tensor:
     if kind == "none":
         return x
     x = x if x.is_floating_point() else x.to(torch.get_default_dtype())
-    if kind == "l2":
-        divisor = torch.linalg.vector_norm(x, dim=1, keepdim=True)
-    elif kind == "l1":
-        divisor = x.abs().sum(dim=1, keepdim=True)
-    else:
-        divisor = torch.cat([some.double().sum(dim=1, keepdim=True) for some in _blocks(x)])
-        near = _count_near_zero(x.detach(), divisor.detach())
-        if near:
-            warnings.warn(
-                f"normalize_rows: {near} of {len(x)} rows have a signed sum below {NEAR_ZERO:g} of their "
-                'absolute sum and become huge; "l1" and "l2" are safe.',
-                NearZeroRowSumWarning,
-                stacklevel=2,
-            )
+    divisor = _divisor(x, kind)
+    # A signed sum may be small by cancellation, so only its overflow says that the row is out of range.
+    sizes = divisor.square() if kind != "sum" else torch.where(divisor.isinf(), divisor, 1.0)
+    usual = usual_rows(x, sizes.squeeze(1))
+    if usual is not x:
+        x, divisor = usual, _divisor(usual, kind)
+    near = _count_near_zero(x.detach(), divisor.detach()) if kind == "sum" else 0
+    if near:
+        warnings.warn(
+            f"normalize_rows: {near} of {len(x)} rows have a signed sum below {NEAR_ZERO:g} of their "
+            'absolute sum and become huge; "l1" and "l2" are safe.',
+            NearZeroRowSumWarning,
+            stacklevel=2,
+        )
     scale = (1 / divisor).to(x.dtype)
-    return x * torch.where(scale.isinf(), 0.0, scale)
+    out = x * torch.where(scale.isinf(), 0.0, scale)
+    return check_finite_result("normalize_rows", out, "the normalised features", 'use "l1" or "l2"', x=x)
+
+
+def _divisor(x: Tensor, kind: str) -> Tensor:
+    """Compute the number that each row is divided by, shape (n, 1)."""
+    if kind == "l2":
+        norms: Tensor = torch.linalg.vector_norm(x, dim=1, keepdim=True)
+        return norms
+    if kind == "l1":
+        return x.abs().sum(dim=1, keepdim=True)
+    return torch.cat([some.double().sum(dim=1, keepdim=True) for some in _blocks(x)])
 
 
 def _blocks(x: Tensor) -> Sequence[Tensor]:

@@ -8,10 +8,10 @@ The maximum is attained at δ* = ε F Fᵀ / ‖F Fᵀ‖_F.
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
-from gadc._base.validation import check_features, check_number
+from gadc._base.magnitude import frobenius_norm, rescaled
+from gadc._base.validation import check_features, check_finite_result, check_number
 from gadc.diffusion._similarity import gram_norm
 from gadc.diffusion._transitions import Plain
 from gadc.operators import LinearOperator, SparsePattern
@@ -36,9 +36,10 @@ def worst_perturbation(F: Tensor, eps: float) -> LinearOperator:
     """
     F = check_features("worst_perturbation", F, "F")
     eps = check_number("worst_perturbation", eps, "eps")
-    n = F.shape[0]
+    n, F = F.shape[0], rescaled(F)[0]  # δ* does not depend on the unit of the features
     zero = LinearOperator(SparsePattern.empty(n, n, F.device), F.new_zeros(0), symmetric=True)
     scaled = eps / gram_norm(F, owner="worst_perturbation") * F
+    check_finite_result("worst_perturbation", scaled, "δ*", "take a smaller eps or pass float64")
     return zero.add_low_rank(scaled, F, symmetric=True, bounds=(0.0, eps))
 
 
@@ -114,5 +115,10 @@ def agsd_objective(
     lam = check_number("agsd_objective", lam, "lam")
     eps = check_number("agsd_objective", eps, "eps")
     plain = Plain(self_loops=self_loops)(x, edge_index, edge_weight)
-    value = (F - x).square().sum() + lam * (F * (F - plain @ F)).sum()
-    return value + lam * eps * torch.linalg.matrix_norm(F.T @ F) if eps else value
+    smoothness = (F * (F - plain @ F)).sum()
+    # tr(Fᵀ L̃ F) is not negative. If rounding makes it so, it counts as 0 and keeps its gradient.
+    smoothness = smoothness - smoothness.detach().clamp(max=0.0)
+    value = (F - x).square().sum() + lam * smoothness
+    if eps:
+        value = value + lam * eps * frobenius_norm(F.T @ F)
+    return check_finite_result("agsd_objective", value, "the objective", "scale F and x or pass float64")

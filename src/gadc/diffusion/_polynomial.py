@@ -12,11 +12,17 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from gadc._base.validation import check_number
+from gadc._base.magnitude import rescaled
+from gadc._base.validation import check_finite_result, check_fits, check_number
 from gadc.diffusion._chebyshev import chebyshev
 from gadc.diffusion._horner import horner, learned_horner
 from gadc.diffusion._truncation import truncated
 from gadc.operators import LinearOperator
+
+_ADVICE = (
+    "the series grows beyond the range of its type: take a smaller eps, fewer steps or smaller edge weights, "
+    "scale x down, or pass float64"
+)
 
 
 def polynomial(
@@ -46,19 +52,55 @@ def polynomial(
                 [0.3333, 0.3333, 0.3333],
                 [0.0000, 0.5000, 0.5000]])
     """
+    owner = "polynomial"
+    if rtol is not None:
+        check_number(owner, rtol, "rtol", strict=True)
+    return evaluate(operator, x, theta, rtol=rtol, owner=owner)
+
+
+def evaluate(
+    operator: LinearOperator,
+    x: Tensor,
+    theta: Sequence[float] | Tensor,
+    *,
+    owner: str,
+    rtol: float | None = None,
+    name: str = "Σ_k θ_k T^k x",
+) -> Tensor:
+    """Evaluate a polynomial for the public function `owner`, and refuse a result that overflowed.
+
+    Args:
+        operator: T.
+        x: Matrix, shape (n, d), or vector, shape (n,).
+        theta: Coefficients θ_0..θ_K.
+        owner: Name of the public function, for errors.
+        rtol: Allowed relative error, see `polynomial`.
+        name: What the result is, for errors.
+    """
+    out = unchecked_polynomial(operator, x, theta, rtol=rtol)
+    return check_finite_result(owner, out, name, _ADVICE, x=x)
+
+
+def unchecked_polynomial(
+    operator: LinearOperator, x: Tensor, theta: Sequence[float] | Tensor, *, rtol: float | None = None
+) -> Tensor:
+    """Evaluate Σ_k θ_k T^k x like `polynomial`, but return what overflowed as it is.
+
+    Training loops use it: they watch the loss themselves.
+    """
     if len(theta) == 0:
         raise ValueError("polynomial: theta must have at least one coefficient, got none.")
-    if rtol is not None:
-        check_number("polynomial", rtol, "rtol", strict=True)
     if x.ndim == 1:
-        return polynomial(operator, x.unsqueeze(1), theta, rtol=rtol).squeeze(1)
+        return unchecked_polynomial(operator, x.unsqueeze(1), theta, rtol=rtol).squeeze(1)
     x = x.contiguous()
     if isinstance(theta, Tensor):
         if theta.requires_grad and torch.is_grad_enabled():
             return learned_horner(operator, x, theta)
         theta = theta.tolist()
+    check_fits("polynomial", max(map(abs, theta)), "theta", operator.dtype)
     if rtol is None or not operator.symmetric or len(theta) < 3:
         return horner(operator, x, theta)
-    operator, rest = truncated(operator, x, theta, rtol)
-    out = chebyshev(operator, x, theta, rest)
-    return horner(operator, x, theta) if out is None else out
+    columns, unit = rescaled(x)  # norms of huge or tiny features would not fit into their type
+    operator, rest = truncated(operator, columns, theta, rtol)
+    out = chebyshev(operator, columns, theta, rest)
+    return horner(operator, x, theta) if out is None else out if unit == 1 else out * unit

@@ -16,6 +16,9 @@ import math
 
 from gadc._base.validation import check_count, check_number
 
+MAX_STEPS = 1_000_000
+_LONG_TIME = 700.0  # beyond it, e^-t and with it the recursion of the heat kernel underflows
+
 
 def neumann(lam: float, num_steps: int) -> list[float]:
     """Return GADC's own coefficients 1/(λ+1) (λ/(λ+1))^k: the Neumann series of (I + λ(I - T))^-1.
@@ -31,7 +34,7 @@ def neumann(lam: float, num_steps: int) -> list[float]:
     """
     lam = check_number("neumann", lam, "lam")
     ratio = lam / (lam + 1)
-    return [ratio**k / (lam + 1) for k in range(check_count("neumann", num_steps, "num_steps") + 1)]
+    return [ratio**k / (lam + 1) for k in range(_check_steps("neumann", num_steps) + 1)]
 
 
 def ppr(alpha: float, num_steps: int) -> list[float]:
@@ -47,7 +50,7 @@ def ppr(alpha: float, num_steps: int) -> list[float]:
         [0.5, 0.25, 0.125]
     """
     alpha = _check_probability("ppr", alpha)
-    return [alpha * (1 - alpha) ** k for k in range(check_count("ppr", num_steps, "num_steps") + 1)]
+    return [alpha * (1 - alpha) ** k for k in range(_check_steps("ppr", num_steps) + 1)]
 
 
 def appnp(alpha: float, num_steps: int) -> list[float]:
@@ -82,7 +85,7 @@ def sgc(num_steps: int) -> list[float]:
         >>> sgc(2)
         [0.0, 0.0, 1.0]
     """
-    return [0.0] * check_count("sgc", num_steps, "num_steps") + [1.0]
+    return [0.0] * _check_steps("sgc", num_steps) + [1.0]
 
 
 def ssgc(alpha: float, num_steps: int) -> list[float]:
@@ -98,7 +101,7 @@ def ssgc(alpha: float, num_steps: int) -> list[float]:
         [0.5, 0.25, 0.25]
     """
     alpha = _check_probability("ssgc", alpha)
-    num_steps = check_count("ssgc", num_steps, "num_steps", low=1)
+    num_steps = _check_steps("ssgc", num_steps, low=1)
     return [alpha] + [(1 - alpha) / num_steps] * num_steps
 
 
@@ -114,11 +117,21 @@ def heat(time: float, num_steps: int) -> list[float]:
         >>> heat(0.0, 2)
         [1.0, 0.0, 0.0]
     """
-    time = check_number("heat", time, "time")
+    time, num_steps = check_number("heat", time, "time"), _check_steps("heat", num_steps)
+    if time > _LONG_TIME:
+        logarithms = (k * math.log(time) - time - math.lgamma(k + 1) for k in range(num_steps + 1))
+        return [math.exp(logarithm) for logarithm in logarithms]
     theta = [math.exp(-time)]
-    for k in range(1, check_count("heat", num_steps, "num_steps") + 1):
+    for k in range(1, num_steps + 1):
         theta.append(theta[-1] * time / k)
     return theta
+
+
+def _check_steps(owner: str, num_steps: int, *, low: int = 0) -> int:
+    """A number of steps; the bound keeps a slip such as 10**9 from filling the memory."""
+    if check_count(owner, num_steps, "num_steps", low=low) > MAX_STEPS:
+        raise ValueError(f"{owner}: num_steps must be at most {MAX_STEPS}, got {num_steps!r}.")
+    return int(num_steps)
 
 
 def _check_probability(owner: str, alpha: float) -> float:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
+from gadc._base.magnitude import frobenius_norm, usual_rows
 from gadc._base.memo import remembered
 from gadc.operators import LinearOperator, SparsePattern, sddmm
 
@@ -15,6 +15,9 @@ from gadc.operators import LinearOperator, SparsePattern, sddmm
 def unit_rows(x: Tensor) -> Tensor:
     """Divide each row by its ℓ2 norm; a zero row stays zero, also for the gradient."""
     squares = x.square().sum(1)
+    usual = usual_rows(x, squares)
+    if usual is not x:
+        x, squares = usual, usual.square().sum(1)
     safe = torch.where(squares > 0, squares, torch.ones_like(squares))
     return x / safe.sqrt().unsqueeze(1)
 
@@ -61,20 +64,3 @@ def gram_norm(x: Tensor, *, owner: str = "gram_norm") -> Tensor:
             f"up to {float(x.detach().abs().max()):.3g}; bring x to a usual scale, or pass float64."
         )
     return norm
-
-
-def frobenius_norm(values: Tensor) -> Tensor:
-    """Compute ‖values‖_F, also where the squares of the entries do not fit into their type."""
-    unit = power_of_two(values)
-    norm: Tensor = unit * torch.linalg.vector_norm(values / unit)
-    return norm
-
-
-def power_of_two(values: Tensor) -> float:
-    """Return the power of two that brings the largest entry to a size in [1, 2); 1 where there is none.
-
-    Dividing by it keeps squares and fourth powers of huge and of tiny entries in range, and rounds nothing,
-    so that values of usual size give the same results to the last bit.
-    """
-    largest = float(values.detach().abs().max()) if values.numel() else 0.0
-    return 2.0 ** (math.frexp(largest)[1] - 1) if 0 < largest < math.inf else 1.0

@@ -22,8 +22,9 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from gadc._base.files import move_into_place, write_text
+from gadc._base.locks import sole_writer
 from gadc._base.validation import check_number
-from gadc.diffusion._polynomial import polynomial
+from gadc.diffusion._polynomial import evaluate
 from gadc.operators import LinearOperator
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -43,7 +44,9 @@ def diffuse_on_disk(
 ) -> NDArray[Any]:
     """Write Σ_k θ_k T^k x to a .npy file and return the result, mapped into memory.
 
-    A call that was interrupted resumes when it is repeated with the same arguments.
+    A call that was interrupted resumes when it is repeated with the same arguments. While a call runs, it
+    holds the lock `{out}.lock`, and another call with the same `out` is refused with a `BlockingIOError`. The
+    lock of a killed process is free.
 
     Args:
         operator: T, in memory. `transition(torch.from_numpy(x), ...)` builds it from a mapped `x`; the
@@ -79,23 +82,43 @@ def diffuse_on_disk(
     place = Path(out)
     unfinished, note = place.with_name(f"{place.name}.unfinished"), place.with_name(f"{place.name}.note")
     signature = _signature(operator, x, theta, rtol)
-    done = _columns_done(note, unfinished, signature)
-    mode: Any = "r+" if done else "w+"
-    result = open_memmap(unfinished, mode=mode, dtype=x.dtype, shape=(n, d))
-    for start in range(done, d, width):
-        stop = min(start + width, d)
-        columns = torch.from_numpy(np.array(x[:, start:stop], order="C")).to(operator.dtype)
-        with torch.no_grad():
-            result[:, start:stop] = _stored(polynomial(operator, columns, theta, rtol=rtol), x.dtype)
-        result.flush()
-        write_text(note, json.dumps({"signature": signature, "columns": stop}))
-        if progress is not None:
-            progress(stop, d)
-    del result  # closes the file
-    move_into_place(unfinished, place)
-    note.unlink(missing_ok=True)
-    mapped: NDArray[Any] = np.load(place, mmap_mode="r", allow_pickle=False)
+    work = f"{n} x {d} {x.dtype}, {len(theta) - 1} steps, checksum {zlib.crc32(repr(signature).encode()):08x}"
+    with sole_writer("diffuse_on_disk", place, work):
+        done = _columns_done(note, unfinished, signature)
+        result = _open_result(unfinished, x, resume=done > 0)
+        for start in range(done, d, width):
+            stop = min(start + width, d)
+            columns = torch.from_numpy(np.array(x[:, start:stop], order="C")).to(operator.dtype)
+            with torch.no_grad():
+                slab = evaluate(operator, columns, theta, rtol=rtol, owner="diffuse_on_disk")
+            result[:, start:stop] = _stored(slab, x.dtype)
+            result.flush()
+            write_text(note, json.dumps({"signature": signature, "columns": stop}))
+            if progress is not None:
+                progress(stop, d)
+        del result  # closes the file
+        move_into_place(unfinished, place)
+        note.unlink(missing_ok=True)
+        mapped: NDArray[Any] = np.load(place, mmap_mode="r", allow_pickle=False)
     return mapped
+
+
+def _open_result(file: Path, x: NDArray[Any], *, resume: bool) -> np.memmap[Any, Any]:
+    """Map the unfinished result; a new one gets its space on disk now, or the error that the disk is full.
+
+    Writing to a mapped file for which there is no space would end the process.
+    """
+    if resume:
+        return open_memmap(file, mode="r+")
+    result = open_memmap(file, mode="w+", dtype=x.dtype, shape=x.shape)
+    if hasattr(os, "posix_fallocate"):
+        try:
+            with file.open("r+b") as opened:
+                os.posix_fallocate(opened.fileno(), 0, file.stat().st_size)
+        except OSError:
+            file.unlink()
+            raise
+    return result
 
 
 def _check_shape(operator: LinearOperator, x: NDArray[Any]) -> tuple[int, int]:

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gadc._base.validation import check_count, check_number
-from gadc.diffusion._polynomial import polynomial
+from gadc._base.validation import check_count, check_finite_result, check_number
+from gadc.diffusion._polynomial import evaluate
 from gadc.diffusion._series import neumann
 from gadc.operators import LinearOperator
 
@@ -85,7 +85,8 @@ def row_sums(operator: LinearOperator, *, lam: float, num_steps: int) -> Tensor:
         tensor([0.9375, 0.9375, 0.9375])
     """
     ones = torch.ones(operator.shape[1], dtype=operator.dtype, device=operator.device)
-    return polynomial(operator.detach(), ones, neumann(lam, num_steps))
+    theta = neumann(lam, num_steps)
+    return evaluate(operator.detach(), ones, theta, owner="row_sums", name="the row sums of S")
 
 
 @torch.no_grad()
@@ -119,9 +120,10 @@ def noise_gain(
     """
     operator, n, theta = operator.detach(), operator.shape[0], neumann(lam, num_steps)
     if _is_exact(n, exact):
-        return Estimate(float(_exact_row_squares(operator, theta).sum()) / n, 0.0, True)
-    samples = _probe(operator, theta, num_probes, seed).square().sum(0, dtype=torch.float64) / n
-    return Estimate(float(samples.mean()), float(samples.std() / math.sqrt(len(samples))), False)
+        return _finite("noise_gain", float(_exact_row_squares(operator, theta).sum()) / n, 0.0, True)
+    samples = _probe(operator, theta, num_probes, seed).square().sum(0) / n
+    error = float(samples.std() / math.sqrt(len(samples)))
+    return _finite("noise_gain", float(samples.mean()), error, False)
 
 
 @torch.no_grad()
@@ -159,18 +161,18 @@ def connectivity_factor(
         >>> round(gadc.theory.connectivity_factor(T, lam=32.0, num_steps=32).value, 4)  # isolated nodes
         4.0
     """
-    operator, n, theta = operator.detach(), operator.shape[0], neumann(lam, num_steps)
-    scale = n / total_weight(lam, num_steps) ** 2
+    operator, n, beta = operator.detach(), operator.shape[0], total_weight(lam, num_steps)
+    theta = [weight / beta for weight in neumann(lam, num_steps)]  # β² may be too small for a number
     if _is_exact(n, exact):
-        return Estimate(scale * float(_exact_row_squares(operator, theta).max()), 0.0, True)
+        largest = float(_exact_row_squares(operator, theta).max())
+        return _finite("connectivity_factor", n * largest, 0.0, True)
     squares = _probe(operator, theta, num_probes, seed).square()
-    estimates = squares.mean(1, dtype=torch.float64)
-    errors = squares.double().std(1) / math.sqrt(num_probes)
+    estimates, errors = squares.mean(1), squares.std(1) / math.sqrt(num_probes)
     ranked = torch.argsort(estimates, descending=True)
     chosen, rest = ranked[:max_rows], ranked[max_rows:]
     found = float(_exact_row_squares(operator, theta, chosen).max())
     upper = float((estimates + 2 * errors)[rest].max()) if len(rest) else 0.0
-    return Estimate(scale * found, scale * max(0.0, upper - found), False)
+    return _finite("connectivity_factor", n * found, n * max(0.0, upper - found), False)
 
 
 def entrywise_noise_bound(
@@ -211,8 +213,9 @@ def entrywise_noise_bound(
     failure = 1 / d if failure is None else failure
     if not 0 < failure <= 1:
         raise ValueError(f"entrywise_noise_bound: failure must lie in (0, 1], got {failure!r}.")
-    beta = total_weight(lam, num_steps)
-    return 2 * float(tau) * beta**2 * sigma**2 * math.log(2 * n * d / failure) / n
+    tau = check_number("entrywise_noise_bound", float(tau), "tau")
+    beta, logarithm = total_weight(lam, num_steps), math.log(2 * n * d) - math.log(failure)
+    return _figure("entrywise_noise_bound", 2 / n, tau, beta, sigma, beta, sigma, logarithm)
 
 
 def expected_noise_energy(gain: float, *, sigma: float, num_nodes: int, num_features: int) -> float:
@@ -229,8 +232,11 @@ def expected_noise_energy(gain: float, *, sigma: float, num_nodes: int, num_feat
         >>> expected_noise_energy(0.25, sigma=2.0, num_nodes=10, num_features=3)
         30.0
     """
+    gain = check_number("expected_noise_energy", float(gain), "gain")
     sigma = check_number("expected_noise_energy", sigma, "sigma")
-    return float(gain) * sigma**2 * num_nodes * num_features
+    n = check_count("expected_noise_energy", num_nodes, "num_nodes", low=1)
+    d = check_count("expected_noise_energy", num_features, "num_features", low=1)
+    return _figure("expected_noise_energy", gain, sigma, sigma, n, d)
 
 
 def printed_frobenius_bound(
@@ -258,8 +264,12 @@ def printed_frobenius_bound(
         >>> round(bound, 4)
         0.0711
     """
-    beta, logarithm = total_weight(lam, num_steps), 4 * math.log(num_nodes) + math.log(2 * num_features)
-    return 2 * float(tau) * beta**2 * sigma**2 * logarithm / num_nodes
+    tau = check_number("printed_frobenius_bound", float(tau), "tau")
+    sigma = check_number("printed_frobenius_bound", sigma, "sigma")
+    n = check_count("printed_frobenius_bound", num_nodes, "num_nodes", low=1)
+    d = check_count("printed_frobenius_bound", num_features, "num_features", low=1)
+    beta, logarithm = total_weight(lam, num_steps), 4 * math.log(n) + math.log(2 * d)
+    return _figure("printed_frobenius_bound", 2 / n, tau, beta, sigma, beta, sigma, logarithm)
 
 
 def _is_exact(num_nodes: int, exact: bool | None) -> bool:
@@ -274,13 +284,27 @@ def _exact_row_squares(operator: LinearOperator, theta: list[float], rows: Tenso
     for slab in torch.split(rows, _SLAB):
         units = torch.zeros((n, len(slab)), dtype=operator.dtype, device=operator.device)
         units[slab, torch.arange(len(slab), device=operator.device)] = 1.0
-        squares.append(polynomial(transposed, units, theta).square().sum(0, dtype=torch.float64))
+        rows_of_s = evaluate(transposed, units, theta, owner="theory", name="S")
+        squares.append(rows_of_s.double().square().sum(0))
     return torch.cat(squares)
 
 
 def _probe(operator: LinearOperator, theta: list[float], num_probes: int, seed: int) -> Tensor:
-    """Compute S Z for random signs Z, one column per probe: E (SZ)_i² = Σ_j S_ij²."""
+    """Compute S Z in float64 for random signs Z, one column per probe: E (SZ)_i² = Σ_j S_ij²."""
     check_count("theory", num_probes, "num_probes", low=2)
     generator = torch.Generator().manual_seed(seed)
     signs = torch.randint(0, 2, (operator.shape[1], num_probes), generator=generator)
-    return polynomial(operator, (2 * signs - 1).to(operator.device, operator.dtype), theta)
+    probes = (2 * signs - 1).to(operator.device, operator.dtype)
+    return evaluate(operator, probes, theta, owner="theory", name="S Z").double()
+
+
+def _finite(owner: str, value: float, error: float, exact: bool) -> Estimate:
+    """Return an estimate, or refuse it if a square overflowed."""
+    for number in (value, error):
+        check_finite_result(owner, number, "‖S‖_F²", "scale the operator down")
+    return Estimate(value, error, exact)
+
+
+def _figure(owner: str, *factors: float) -> float:
+    """Multiply the factors of a figure, and refuse a product that overflowed."""
+    return check_finite_result(owner, math.prod(factors), "the figure", "take a smaller sigma, tau or gain")

@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
-from gadc.diffusion import appnp, polynomial
+from gadc.diffusion import appnp
+from gadc.diffusion._polynomial import unchecked_polynomial
 from gadc.models._fast.dropout import drop
 from gadc.models._linear_propagation import LinearPropagation
 from gadc.models._training.heads import MLP, build_head
@@ -65,7 +66,7 @@ class APPNP(LinearPropagation):
 
     def propagate(self, predicted: Tensor, graph: LinearOperator) -> Tensor:
         """Apply K steps of PageRank."""
-        return polynomial(graph, predicted, appnp(self.alpha, self.num_steps))
+        return unchecked_polynomial(graph, predicted, appnp(self.alpha, self.num_steps))
 
     def parameter_groups(self, module: nn.Module) -> list[dict[str, Any]] | None:
         """Apply weight decay to the first layer only: the penalty λ/2 (‖W₁‖² + ‖b₁‖²)."""

@@ -17,7 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from gadc._base.validation import check_count
-from gadc.diffusion import Plain, polynomial, ppr
+from gadc.diffusion import Plain, ppr
+from gadc.diffusion._polynomial import unchecked_polynomial
 from gadc.models._fast.dropout import drop
 from gadc.models._graph_model import GraphModel
 from gadc.models._training.heads import MLP, build_head
@@ -77,4 +78,4 @@ class _EvenFilter(nn.Module):
     def forward(self, x: Tensor, graph: LinearOperator) -> Tensor:
         predicted = drop(self.mlp(x), self.dropout, training=self.training)
         theta = torch.stack([self.weights, torch.zeros_like(self.weights)], 1).flatten()[:-1]
-        return polynomial(graph, predicted, theta)
+        return unchecked_polynomial(graph, predicted, theta)

@@ -9,17 +9,22 @@ All products are differentiable in the sparse values and in both factors.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
 from torch import Tensor
 
+from gadc._base.magnitude import power_of_two
+from gadc._base.validation import check_finite, check_finite_result
 from gadc.operators import _spectrum as spectrum
 from gadc.operators._pattern import SparsePattern
 from gadc.operators._products import fused_spmm, spmm
 from gadc.operators._step import NO_STEP, Step
 from gadc.operators._torch import csr as torch_csr
+
+_USUAL = 2.0**40  # entries between 1/_USUAL and _USUAL keep the squares in a norm in range
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +257,9 @@ class LinearOperator:
             tol: Relative accuracy. By default 0.001.
             seed: Seed of the random start vector. By default 0.
         """
-        return spectrum.radius(self.detach(), symmetric=self.symmetric, tol=tol, seed=seed)
+        operator, unit = self._rescaled("spectral_radius")
+        radius = unit * spectrum.radius(operator, symmetric=self.symmetric, tol=tol, seed=seed)
+        return check_finite_result("spectral_radius", radius, "ρ(T)", "scale the operator")
 
     def spectral_interval(self, *, seed: int = 0) -> tuple[float, float]:
         """Return an interval that holds the spectrum of a symmetric operator.
@@ -271,10 +278,32 @@ class LinearOperator:
             raise ValueError("LinearOperator: spectral_interval needs a symmetric operator.")
         if self.bounds is not None and self.left is None:
             return self.bounds
-        low, high = spectrum.interval(self.detach(), seed=seed)
+        operator, unit = self._rescaled("spectral_interval")
+        low, high = (unit * end for end in spectrum.interval(operator, seed=seed))
         if self.bounds is not None:
             low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
         return low, high
+
+    def _rescaled(self, owner: str) -> tuple[LinearOperator, float]:
+        """Cut T off from the gradient and divide it by a power of two if its entries are huge or tiny.
+
+        Returns:
+            The scaled operator, and the divisor.
+        """
+        for name, part in (("values", self.values), ("left", self.left), ("right", self.right)):
+            if part is not None:
+                check_finite(owner, part, f"{name} of T")
+        operator = self.detach()
+        units = [power_of_two(part) for part in (self.left, self.right) if part is not None]
+        products = [math.prod(units)] if units else []
+        sparse = [power_of_two(self.values)] if self.values.any() or not units else []
+        if all(1 / _USUAL <= unit <= _USUAL for unit in (*units, *products, *sparse)):
+            return operator, 1.0
+        unit = check_finite_result(owner, max(*products, *sparse, 0.0), "the entries of T", "scale T")
+        left, right = operator.left, operator.right
+        if left is not None and right is not None:
+            left, right = left / units[0] * (products[0] / unit), right / units[1]
+        return replace(operator, values=operator.values / unit, left=left, right=right, bounds=None), unit
 
 
 def _add_sparse(a: LinearOperator, b: LinearOperator) -> tuple[SparsePattern, Tensor]:

@@ -77,7 +77,7 @@ def _ritz_interval(matrix: Matrix, steps: int, seed: int) -> tuple[float, float]
         for _ in range(2):  # twice is enough (Kahan and Parlett)
             vector = vector - basis[: k + 1].T @ (basis[: k + 1] @ vector)
         norm = float(vector.norm())
-        if norm <= 1e-6 * max(1.0, abs(diagonal[-1])):  # the Krylov space is exhausted
+        if norm <= 1e-6 * max(*map(abs, diagonal), *beside, 0.0):  # the Krylov space is exhausted
             break
         beside.append(norm)
     beside = beside[: len(diagonal) - 1]

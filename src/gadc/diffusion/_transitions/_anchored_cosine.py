@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from gadc._base.memo import remembered
-from gadc._base.validation import check_count, check_features, check_number
+from gadc._base.validation import check_count, check_number
 from gadc.diffusion._nearest import merged, nearest
 from gadc.diffusion._similarity import edge_cosines
 from gadc.diffusion._transitions._plain import Plain
@@ -48,9 +48,8 @@ class AnchoredCosine(Plain):
         check_count(type(self).__name__, self.neighbors, "neighbors")
         check_number(type(self).__name__, self.anchor, "anchor")
 
-    def __call__(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> LinearOperator:
+    def _build(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
         """Build T; differentiable in `x` and `edge_weight`, except for the choice of the anchors."""
-        x = check_features(type(self).__name__, x)
         graph = self._adjacency(x, edge_index, edge_weight)
         if self.anchor > 0:
             anchors = remembered("anchors", (x, self.neighbors), lambda: nearest(x, self.neighbors))

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from gadc._base.validation import check_features, check_number
+from gadc._base.validation import check_number
+from gadc.diffusion._checked import CheckedTransition
 from gadc.diffusion._graph import add_self_loops, adjacency
 from gadc.diffusion._similarity import edge_cosines
 from gadc.operators import LinearOperator
 
 
 @dataclass(frozen=True, kw_only=True)
-class CosineGraph:
+class CosineGraph(CheckedTransition):
     """Transition for graphs whose edges were attacked (GADC IV).
 
     Args:
@@ -45,11 +46,10 @@ class CosineGraph:
         check_number(type(self).__name__, self.self_loops, "self_loops")
         check_number(type(self).__name__, self.power, "power")
 
-    def __call__(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> LinearOperator:
+    def _build(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
         """Build T; differentiable in `x` and `edge_weight`."""
         owner = type(self).__name__
-        x = check_features(owner, x)
         graph = adjacency(
             edge_index, edge_weight, x.shape[0], directed=self.directed, dtype=x.dtype, owner=owner
         )
-        return add_self_loops(edge_cosines(x, graph, power=self.power), self.self_loops)
+        return add_self_loops(edge_cosines(x, graph, power=self.power), self.self_loops, owner=owner)

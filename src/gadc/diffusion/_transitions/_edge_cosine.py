@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from gadc._base.validation import check_features, check_number
+from gadc._base.validation import check_number
 from gadc.diffusion._graph import add_self_loops
 from gadc.diffusion._similarity import edge_cosines
 from gadc.diffusion._transitions._plain import Plain
@@ -43,9 +43,8 @@ class EdgeCosine(Plain):
         super().__post_init__()
         check_number(type(self).__name__, self.eps, "eps")
 
-    def __call__(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> LinearOperator:
+    def _build(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
         """Build T; differentiable in `x` and `edge_weight`."""
-        x = check_features(type(self).__name__, x)
         graph = self._adjacency(x, edge_index, edge_weight)
         operator = self._normalized(graph)
         if self.eps > 0:

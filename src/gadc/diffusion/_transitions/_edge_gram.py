@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from gadc._base.magnitude import frobenius_norm, rescaled
 from gadc._base.memo import remembered
-from gadc._base.validation import check_choice, check_features, check_number
+from gadc._base.validation import check_choice, check_number
 from gadc.diffusion._graph import add_self_loops
-from gadc.diffusion._similarity import frobenius_norm, gram_norm
+from gadc.diffusion._similarity import gram_norm
 from gadc.diffusion._transitions._plain import Plain
 from gadc.operators import LinearOperator, sddmm
 
@@ -49,16 +50,18 @@ class EdgeGram(Plain):
         check_number(type(self).__name__, self.eps, "eps")
         check_choice(type(self).__name__, self.phi_norm, "phi_norm", ("gram", "edges"))
 
-    def __call__(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> LinearOperator:
+    def _build(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
         """Build T; differentiable in `x` and `edge_weight`."""
-        x = check_features(type(self).__name__, x)
         graph = self._adjacency(x, edge_index, edge_weight)
         plain = self._normalized(graph)
         if self.eps == 0:
             return plain
         support = add_self_loops(graph, float(self.phi_self_loops))
+        weights, x = support.values, rescaled(x)[0]  # Φ does not depend on the unit of the features
+        if self.phi_norm == "edges":
+            weights, _ = rescaled(weights)  # nor on the unit of the weights
         inner = remembered("inner products", (x, support.pattern), lambda: sddmm(support.pattern, x, x))
-        products = support.values * inner
+        products = weights * inner
         scale = self.eps / self._phi_norm(x, products)
         operator = replace(plain, values=plain.values - scale * products, bounds=None)
         # ‖Φ‖₂ <= ‖Φ‖_F. On large graphs that is small, and then as good as an estimate of the spectrum.

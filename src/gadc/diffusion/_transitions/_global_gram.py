@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from gadc._base.validation import check_features, check_number
+from gadc._base.magnitude import rescaled
+from gadc._base.validation import check_number
 from gadc.diffusion._similarity import gram_norm
 from gadc.diffusion._transitions._plain import Plain
 from gadc.operators import LinearOperator
@@ -40,12 +41,12 @@ class GlobalGram(Plain):
         super().__post_init__()
         check_number(type(self).__name__, self.eps, "eps")
 
-    def __call__(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> LinearOperator:
+    def _build(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
         """Build T; differentiable in `x` and `edge_weight`."""
-        x = check_features(type(self).__name__, x)
         plain = self._normalized(self._adjacency(x, edge_index, edge_weight))
         if self.eps == 0:
             return plain
+        x, _ = rescaled(x)  # Φ does not depend on the unit of the features
         norm = gram_norm(x, owner=type(self).__name__)
         # Φ is positive semi-definite with ‖Φ‖_F = 1, so it moves the spectrum of Â down by at most ε.
         bounds = (-1.0 - self.eps, 1.0) if plain.symmetric and plain.bounds else None

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from gadc._base.validation import check_choice, check_features, check_number
+from gadc._base.validation import check_choice, check_number
+from gadc.diffusion._checked import CheckedTransition
 from gadc.diffusion._graph import NORMS, add_self_loops, adjacency, normalize
 from gadc.operators import LinearOperator
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plain:
+class Plain(CheckedTransition):
     """The transition of ordinary graph diffusion, T = Â; all variants but IV extend it.
 
     Args:
@@ -43,9 +44,8 @@ class Plain:
         check_choice(type(self).__name__, self.norm, "norm", NORMS)
         check_number(type(self).__name__, self.self_loops, "self_loops")
 
-    def __call__(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> LinearOperator:
+    def _build(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
         """Build T; differentiable in `edge_weight`."""
-        x = check_features(type(self).__name__, x)
         return self._normalized(self._adjacency(x, edge_index, edge_weight))
 
     def _adjacency(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
@@ -62,4 +62,5 @@ class Plain:
 
     def _normalized(self, graph: LinearOperator) -> LinearOperator:
         """Return Â of A."""
-        return normalize(add_self_loops(graph, self.self_loops), self.norm, owner=type(self).__name__)
+        owner = type(self).__name__
+        return normalize(add_self_loops(graph, self.self_loops, owner=owner), self.norm, owner=owner)
