@@ -138,7 +138,7 @@ def test_info_describes_a_graph_of_the_user(run, tables):
     assert (card["report"]["duplicates"], card["report"]["self_loops"]) == (1, 1)
     code, out, _ = run("data", "info", "--edges", edges, "--nodes", nodes)
     assert code == 0
-    assert "merged: 1 duplicates" in out
+    assert "1 duplicates" in out
 
 
 def test_info_reads_a_single_file(run, tables, tmp_path):
