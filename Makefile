@@ -46,7 +46,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/backends.py
 	$(BIN)/python benchmarks/speed.py
 
-# Long: goes on from the stored runs in results/, then writes the page made of them.
+# Takes long: resumes from the stored runs in results/, then writes the page.
 reproduction: $(INSTALLED)
 	$(BIN)/gadc reproduce --jobs 2
 	$(BIN)/gadc report results --docs docs/reproduction.md

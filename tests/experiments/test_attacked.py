@@ -1,4 +1,4 @@
-"""Columns with an attack: what it goes through, when it comes, and that it is found once."""
+"""Runs under an attack: through the defence or a surrogate, evasion or poisoning, each attack run once."""
 
 from dataclasses import replace
 
@@ -43,7 +43,7 @@ def _alone(monkeypatch):
 
 @pytest.fixture
 def attacks(monkeypatch):
-    """Every attack that is run: the scores and what came of them."""
+    """Record every attack that is run: its scores, flips and settings."""
     seen = []
     call = PGD.__call__
 
@@ -119,7 +119,7 @@ def test_attack_goes_through_the_defence_or_the_surrogate(attacks):
 
 
 def test_own_weights_under_other_settings_replace_the_surrogate(attacks):
-    """The published attack on IV: the trained weights over the plain graph."""
+    """Repeat the published attack on IV, which uses the trained weights on the plain graph."""
     data = prepare(TABLE, COLUMNS[0], 0)
     row = replace(ROW, attacked={"transfer": {"power": 0.0}})
     fitted = _attack(row, _column(through=SURROGATE), data).fitted

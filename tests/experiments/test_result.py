@@ -44,7 +44,7 @@ def test_line_holds_an_error_of_several_lines():
 
 
 @pytest.mark.parametrize("result", [FULL, FAILED], ids=["full", "failed"])
-def test_line_that_was_cut_short_is_no_success(result):
+def test_line_that_was_cut_short_is_not_a_success(result):
     line = to_line(result, versions="v")
     for cut in range(len(line)):
         found = _read(line[:cut])

@@ -1,4 +1,4 @@
-"""The tables: every name and key means something to the code, every figure is the paper's."""
+"""The tables: the code knows every name and key, and every published figure is the paper's."""
 
 import csv
 import inspect
@@ -22,7 +22,7 @@ STAND_INS = ("wordnet-0.1", "arxiv-sized-1", "products-sized-1")
 
 
 def _columns(names: tuple[str, ...], *parts: tuple[str, ...]) -> set[str]:
-    """All combinations, such as cora-evasion-transfer."""
+    """Combine names to columns such as cora-evasion-transfer."""
     columns = set(names)
     for values in parts:
         columns = {f"{column}-{value}" for column in columns for value in values}
@@ -30,7 +30,7 @@ def _columns(names: tuple[str, ...], *parts: tuple[str, ...]) -> set[str]:
 
 
 DENOISERS = {"mlp", "gcn", "gat", "appnp", "glp", "s2gc", "irls"}
-# The names the paper's tables go by in commands and results: (published rows, columns).
+# Names in commands and results: (rows of the paper, columns).
 NAMES: dict[str, tuple[set[str], set[str]]] = {
     "metattack": (
         {"gcn", "gat", "appnp", "s2gc", "nagphormer", "robust-gcn", "gcn-jaccard", "gcn-svd", "pro-gnn"}

@@ -6,7 +6,7 @@ LEVELS = (0.1, 0.5, 100.0)
 
 
 def noise_table(**changes):
-    """Three noise levels; a model, a baseline known from the paper only and a companion."""
+    """Three noise levels; a model, a row with published figures only, and a row that is not in the paper."""
     columns = tuple(
         Column(
             name=f"cora-{level:g}", data={"name": "cora"}, corruption=[{"name": "g"}], x=level, series="cora"

@@ -1,4 +1,4 @@
-"""A graph and a table small enough to train on in a moment, without a file or a network."""
+"""A graph and a table that are small enough to train on in a moment, without files or a network."""
 
 import torch
 from torch_geometric.data import Data

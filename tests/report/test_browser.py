@@ -1,4 +1,4 @@
-"""The report of a run in a browser: no errors, tables sort, fits a phone, readable in the light and the dark.
+"""The report of a run in a browser: no errors, tables sort, fits a phone, readable in light and dark mode.
 
 Run by `make browser`; needs Chromium.
 """
@@ -19,10 +19,10 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path"),
 ]
 PHONE = 390
-# Windows have a least width above that of a phone, frames do not.
+# A browser window cannot be as narrow as a phone, but a frame can.
 FRAME = f"""<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,"><body><iframe width="{PHONE}" height="800" srcdoc="%s"></iframe></body>"""
-# Clicks the second header twice, and measures what a reader would see.
+# Click the second header twice, and measure what a reader sees.
 PROBE = """
 <script>
 const all = (selector) => [...document.querySelectorAll(selector)];

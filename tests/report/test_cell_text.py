@@ -1,4 +1,4 @@
-"""What a cell says, and that it flatters nobody."""
+"""The text, mark and tone of a cell in every case."""
 
 from dataclasses import replace
 

@@ -44,7 +44,7 @@ class Row:
         label: Name that the paper prints, such as "GADC (II)".
         model: Name in `gadc.models`; None for a baseline of which only the published figures are known.
         measure: Name in `gadc.experiments._measures`, for figures that are not accuracies.
-        companion: Whether the row is ours, not the paper's.
+        companion: Whether the row is an addition that is not in the paper.
         settings: Settings of the model in all columns.
         cells: Settings that differ in a cell of the row, by the name of its column.
         attacked: Settings that differ while the trained model is attacked: under "defence" in columns whose
@@ -82,7 +82,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table of the paper, or one of ours.
+    """A table of the paper, or an additional one.
 
     Args:
         name: Name of the table and of its file.

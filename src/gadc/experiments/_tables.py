@@ -14,7 +14,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-# In the order of the paper, then ours.
+# In the order of the paper, then additional tables.
 _ORDER = (
     "metattack",
     "adaptive",
