@@ -83,8 +83,8 @@ def test_page_shows_checks_with_their_verdicts():
         Verdict(name="bad", passed=False, detail=HOSTILE),
         Verdict(name="open", passed=None, detail="not run"),
     ]
-    page = run_report(checks=checks).html()
+    page = run_report(checks=checks, pictures=()).html()
     words = re.findall(r'<span class="gap (\w+)">([\w ]+)</span>', page)
     assert words == [("better", "pass"), ("failed", "FAIL"), ("even", "not judged")]
     assert HOSTILE not in page
-    assert 'aria-label="Checks"' not in run_report(checks=()).html()
+    assert 'aria-label="Checks"' not in run_report(checks=(), pictures=()).html()
