@@ -20,7 +20,7 @@ from gadc._base.validation import check_choice
 from gadc.cli._graph_data import tell_notes
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.defender import Hook, ModelName, Settings, make_defender, read_settings
-from gadc.cli._options.output import AsJson, check_folder
+from gadc.cli._options.output import AsJson, check_file
 from gadc.cli._options.resume import Resume
 from gadc.cli._options.split_graph import SplitGraphOptions
 from gadc.cli._output import print_facts, print_json, say
@@ -273,4 +273,4 @@ def _read_victims(data: Data, text: str, *, need_labels: bool) -> Tensor:
 def _check_out(out: Path) -> None:
     if out.suffix.lower() != ".npz":
         raise ValueError(f"--out must end in .npz, got {str(out)!r}.")
-    check_folder(out)
+    check_file(out)

@@ -11,7 +11,7 @@ from gadc.cli._models import class_positions
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.diffusion import ClassifierOptions
 from gadc.cli._options.graph import GraphOptions
-from gadc.cli._options.output import AsJson, ReportFile, check_folder, check_report
+from gadc.cli._options.output import AsJson, ReportFile, check_file, check_report
 from gadc.cli._output import command_line, print_json, print_rows, say
 from gadc.cli._pages.model import fit_page
 from gadc.cli._progress import working
@@ -41,7 +41,7 @@ def fit(
 
     Example: gadc fit --edges edges.csv --nodes nodes.csv --label kind -o model.safetensors
     """
-    check_folder(out)
+    check_file(out)
     check_report(report)
     with working("Reading the graph"):
         data = graph.read()

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from gadc.cli._options.output import check_folder
 from gadc.cli._output import say
 from gadc.experiments import Store, current_results, load_table, summarize, table_names
 from gadc.report import write_report, write_reproduction_page
@@ -28,6 +29,9 @@ def report(
     """
     if not folder.is_dir():
         raise ValueError(f"report: folder must be a folder of results, got {str(folder)!r}.")
+    check_folder(out or folder / "report")
+    if docs is not None:
+        check_folder(docs.parent, "--docs")
     store = Store(folder)
     tables = [load_table(name) for name in table_names()]
     summarized = [(table, summarize(table, current_results(table, store))) for table in tables]

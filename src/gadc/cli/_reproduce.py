@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from tqdm import tqdm
 
-from gadc.cli._options.output import AsJson
+from gadc.cli._options.output import AsJson, check_folder
 from gadc.cli._options.resume import Resume
 from gadc.cli._output import print_json, print_rows, say
 from gadc.experiments import (
@@ -60,6 +60,7 @@ def reproduce(
     # Both lists are checked before stored results are set aside.
     row_names = _read_names("rows", rows, [row.name for table in chosen for row in table.rows])
     column_names = _read_names("columns", columns, [one.name for table in chosen for one in table.columns])
+    check_folder(out)
     store = Store(out)
     if not resume:
         _set_aside(store, chosen)

@@ -1,6 +1,7 @@
 """Options for what a command writes and prints."""
 
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated
 
 import typer
@@ -21,7 +22,7 @@ def check_table_path(path: Path) -> None:
     """Refuse, before the work is done, a table that cannot be written."""
     if path.suffix.lower() not in TABLE_SUFFIXES:
         raise ValueError(f"--out must end in one of {', '.join(TABLE_SUFFIXES)}, got {str(path)!r}.")
-    check_folder(path)
+    check_file(path)
 
 
 def check_report(path: Path | None, option: str = "--report", *, make_folder: bool = False) -> None:
@@ -31,13 +32,37 @@ def check_report(path: Path | None, option: str = "--report", *, make_folder: bo
     if path.suffix.lower() not in REPORT_SUFFIXES:
         raise ValueError(f"{option} must end in {' or '.join(REPORT_SUFFIXES)}, got {str(path)!r}.")
     if make_folder:
+        check_folder(path.parent, option)
         path.parent.mkdir(parents=True, exist_ok=True)
-    check_folder(path, option)
+    check_file(path, option)
     for package in ("matplotlib", "jinja2"):
         require(package, "report")
 
 
-def check_folder(path: Path, option: str = "--out") -> None:
-    """Refuse a file in a folder that does not exist."""
+def check_file(path: Path, option: str = "--out") -> None:
+    """Refuse, before the work is done, a file that cannot be written."""
     if not path.parent.is_dir():
         raise ValueError(f"{option} must be in an existing folder, got {str(path)!r}.")
+    if path.is_dir():
+        raise ValueError(f"{option} must be a file, got the folder {str(path)!r}.")
+    _check_writable(path.parent, option)
+
+
+def check_folder(path: Path, option: str = "--out") -> None:
+    """Refuse, before the work is done, a folder that cannot be made or written to."""
+    existing = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
+    if not existing.is_dir():
+        raise ValueError(f"{option} must be a folder, got {str(path)!r}, where {str(existing)!r} is a file.")
+    _check_writable(existing, option)
+
+
+def _check_writable(folder: Path, option: str) -> None:
+    """Create a temporary file: permissions alone do not tell of a read-only or full disk."""
+    try:
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        reason = error.strerror or error
+        raise ValueError(
+            f"{option} must be in a folder that can be written to: {folder}: {reason}."
+        ) from error
