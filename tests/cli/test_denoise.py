@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gadc.datasets import from_tables
-from gadc.diffusion import diffuse
+from gadc.diffusion import diffuse, row_sums, transition
 
 READERS = {".parquet": pl.read_parquet, ".csv": pl.read_csv, ".feather": pl.read_ipc}
 
@@ -19,7 +19,7 @@ def data(folder):
 @pytest.mark.parametrize("suffix", READERS)
 def test_denoise_keeps_the_names_of_the_columns(run, folder, mine, data, suffix):
     out = folder / f"features{suffix}"
-    code, _, err = run("denoise", *mine, "--lam", "4", "--num-steps", "3", "-o", out)
+    code, _, err = run("denoise", *mine, "--lam", "4", "--num-steps", "3", "--paper-scale", "-o", out)
     assert code == 0
     assert "label" not in err  # it was named, so there is no note about it
     frame = READERS[suffix](out)
@@ -32,7 +32,7 @@ def test_denoise_keeps_the_names_of_the_columns(run, folder, mine, data, suffix)
 def test_denoise_passes_its_options_to_the_diffusion(run_json, folder, mine, data):
     out = folder / "f.parquet"
     options = ("--variant", "III", "--eps", "0.5", "--lam", "2", "--num-steps", "5", "--normalize", "l2")
-    found = run_json("denoise", *mine, *options, "--rtol", "1e-4", "-o", out)
+    found = run_json("denoise", *mine, *options, "--rtol", "1e-4", "--paper-scale", "-o", out)
     assert found["settings"]["num_steps"] == 5
     rows = torch.nn.functional.normalize(data.x, dim=1)
     expected = diffuse(rows, data.edge_index, variant="III", eps=0.5, lam=2.0, num_steps=5)
@@ -73,6 +73,7 @@ def test_a_divergent_series_prints_one_warning_line(run, folder, mine):
     [
         (("-o", "f.xlsx"), "must end in one of .parquet, .csv, .feather"),
         (("-o", "missing/f.csv"), "existing folder"),
+        (("-o", "taken.csv"), "--out must be a file, got the folder"),
         (("-o", "f.csv", "--variant", "V"), "variant must be one of plain, I, II, III, IV"),
         (("-o", "f.csv", "--data", "digits"), "either --data NAME or a graph of your own"),
         (("-o", "f.csv", "--noise", "edge-removal"), "Use --noise and --level together"),
@@ -84,6 +85,7 @@ def test_a_divergent_series_prints_one_warning_line(run, folder, mine):
 )
 def test_an_invalid_request_writes_nothing(run, folder, mine, monkeypatch, change, message):
     monkeypatch.chdir(folder)
+    (folder / "taken.csv").mkdir()
     before = sorted(folder.iterdir())
     code, out, err = run("denoise", *mine, *change)
     assert code == 2
@@ -115,3 +117,26 @@ def test_an_interrupted_write_keeps_the_old_file(run, folder, mine, monkeypatch)
     assert code != 0
     assert out.read_text() == "of yesterday"
     assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("variant", ["plain", "I", "II", "III", "IV"])
+def test_denoise_keeps_the_units_of_the_table(run, folder, mine, data, variant):
+    people = pl.read_csv(folder / "people.csv").with_columns(age=pl.lit(76.0), wage=3e4 + 100 * pl.col("arm"))
+    people.write_csv(folder / "people.csv")
+    out, settings = folder / "f.parquet", ("--variant", variant, "--lam", "4", "--num-steps", "6")
+    for options in ((), ("--standardize",)):
+        code, _, err = run("denoise", *mine, *settings, *options, "-o", out)
+        assert code == 0, err
+        frame = pl.read_parquet(out)
+        assert frame.columns == ["person", "arm", "eye", "ear", "age", "wage"]
+        np.testing.assert_allclose(frame["age"].to_numpy(), 76, rtol=1e-4)
+        assert frame["wage"].is_between(29_000, 31_000).all() or "the weights of S cancel" in err
+
+
+def test_denoise_divides_by_the_row_sums_of_s(run_json, folder, mine, data):
+    out, settings = folder / "f.parquet", {"lam": 4.0, "num_steps": 3}
+    assert not run_json("denoise", *mine, "--lam", "4", "--num-steps", "3", "-o", out)["paper_scale"]
+    sums = row_sums(transition(data.x, data.edge_index, variant="II"), **settings)
+    expected = diffuse(data.x, data.edge_index, **settings) / sums[:, None]
+    found = pl.read_parquet(out).drop("person").to_numpy()
+    np.testing.assert_allclose(found, expected.numpy(), rtol=1e-4, atol=1e-5)

@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 import polars as pl
+import torch
 import typer
 from torch import Tensor
 from torch_geometric.data import Data
@@ -12,9 +13,12 @@ from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.diffusion import DiffusionOptions
 from gadc.cli._options.graph import GraphOptions
 from gadc.cli._options.output import AsJson, TableOut, check_table_path
-from gadc.cli._output import print_facts, print_json, write_table
+from gadc.cli._output import print_facts, print_json, say, write_table
 from gadc.cli._progress import iterating, working
-from gadc.diffusion import diffuse, minimize_agsd, normalize_rows
+from gadc.diffusion import diffuse, minimize_agsd, normalize_rows, row_sums, transition
+from gadc.estimators._graph_data import read_preparation
+
+_SMALLEST_SUM = 1e-6  # share of the largest row sum below which a sum is a rounding error
 
 
 @expand_bundles
@@ -26,9 +30,21 @@ def denoise(
         bool,
         typer.Option("--exact", help="Compute the certified minimiser of AGSD instead of the closed form."),
     ] = False,
+    paper_scale: Annotated[
+        bool,
+        typer.Option(
+            "--paper-scale",
+            help="Write S X as the paper defines it. Default: divide by the row sums of S (keeps units).",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Denoise features over a graph and write them beside the ids of the nodes.
+
+    The features stay in the units of the table: each row of S X is divided by the sum of that row of S, so
+    that a constant stays as it is, and --standardize is undone at the end. The rows of the paper's S sum to
+    less than one; --paper-scale writes S X itself, as `gadc.diffuse` returns it. The minimiser of --exact is
+    written as it is.
 
     Example: gadc denoise --edges edges.csv --nodes nodes.csv -o features.parquet
     """
@@ -36,7 +52,10 @@ def denoise(
     with working("Reading the graph"):
         data = graph.read()
     tell_notes(data)
-    features, found = _minimize(data, diffusion) if exact else _diffuse(data, diffusion)
+    features, found = _minimize(data, diffusion) if exact else _diffuse(data, diffusion, paper_scale)
+    known = read_preparation(data)
+    if known is not None and known.is_standardized:
+        features, data.feature_names = known.unscale(features), known.raw_names
     write_table(_frame(data, features), out)
     facts = {"out": str(out), "nodes": len(features), "features": features.shape[1], **found}
     if as_json:
@@ -44,15 +63,40 @@ def denoise(
     print_facts(f"{graph.title}, denoised", facts)
 
 
-def _diffuse(data: Data, options: DiffusionOptions) -> tuple[Tensor, dict[str, Any]]:
-    """Return S X and the settings of S."""
+def _diffuse(data: Data, options: DiffusionOptions, paper_scale: bool) -> tuple[Tensor, dict[str, Any]]:
+    """Return S X, scaled by the row sums of S unless the paper's scale is requested, and the settings."""
     settings = options.settings()
     with working("Diffusing"):
         x = normalize_rows(data.x, settings.pop("normalize"))
         features = diffuse(x, data.edge_index, data.get("edge_weight"), **settings)
     if not features.isfinite().all():
         raise ValueError("denoise: the series overflows; use a smaller --lam, --num-steps or --eps.")
-    return features, {"settings": options.settings()}
+    if not paper_scale:
+        features = _keep_units(features, _row_sums(x, data, options), x)
+    return features, {"settings": options.settings(), "paper_scale": paper_scale}
+
+
+def _row_sums(x: Tensor, data: Data, options: DiffusionOptions) -> Tensor:
+    """Return S 1."""
+    edges = data.edge_index, data.get("edge_weight")
+    operator = transition(x, *edges, variant=options.variant, eps=options.eps)
+    return row_sums(operator, lam=options.lam, num_steps=options.num_steps)
+
+
+def _keep_units(features: Tensor, sums: Tensor, x: Tensor) -> Tensor:
+    """Divide the rows by their sums, so that constants stay constants; rows without a positive sum stay."""
+    usable = sums > _SMALLEST_SUM * sums.abs().max()
+    scaled = features / torch.where(usable, sums, torch.ones_like(sums)).unsqueeze(1)
+    # A mean stays in the range of the values; where weights of both signs cancel, the quotient does not.
+    low, high = x.amin(0), x.amax(0)
+    slack = high - low + 1e-3 * torch.maximum(low.abs(), high.abs())
+    outside = ~usable | ((scaled < low - slack) | (scaled > high + slack)).any(1)
+    if outside.any():
+        say(
+            f"note: at {int(outside.sum()):,} nodes the weights of S cancel, and features leave the range of "
+            "the table; use another --variant, such as plain, or a smaller --lam"
+        )
+    return scaled
 
 
 def _minimize(data: Data, options: DiffusionOptions) -> tuple[Tensor, dict[str, Any]]:

@@ -39,6 +39,9 @@ def diffuse(
 ) -> Tensor:
     """Aggregate features over a graph: F = S X with S = 1/(λ+1) Σ_{k=0..K} (λ/(λ+1) T)^k (Eq. 15).
 
+    The rows of this S, the paper's, sum to less than one in general, so F is smaller than X; divide it by
+    `gadc.theory.row_sums` to keep units, as the command `gadc denoise` does.
+
     Args:
         x: Node features X, shape (n, d). Integers and sparse tensors become dense floats.
         edge_index: Edges, shape (2, m), in any order.
