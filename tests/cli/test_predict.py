@@ -198,3 +198,14 @@ def test_an_old_standardized_model_without_scales_is_refused(run, folder, mine, 
     code, _, err = run("predict", path, *mine, "--standardize", "-o", folder / "p.csv")
     assert code == 2
     assert "fit it again" in err
+
+
+def test_predict_refuses_probabilities_that_are_not_finite(run, folder, mine, model):
+    frame = pl.read_csv(folder / "people.csv").with_columns(
+        pl.lit(3e38).alias(name) for name in ("arm", "eye")
+    )
+    frame.write_csv(folder / "people.csv")
+    code, _, err = run("predict", model, *mine, "-o", folder / "p.csv")
+    assert code == 2
+    assert "got nan, with entries of x up to 3e+38" in err
+    assert not (folder / "p.csv").exists()

@@ -157,3 +157,12 @@ def test_fit_leaves_global_random_states_unchanged(communities):
     GADCClassifier(adjacency, dropout=0.5, epochs=2, random_state=7).fit(X, y)
     assert torch.rand(()).item() == torch.rand((), generator=torch.Generator().manual_seed(0)).item()
     assert np.random.rand() == np.random.RandomState(0).rand()  # noqa: NPY002
+
+
+def test_scores_that_are_not_finite_are_refused(communities):
+    X, y, adjacency, _ = communities
+    model = GADCClassifier(adjacency, **QUICK).fit(X, y)
+    with torch.no_grad():
+        next(model.head_.parameters()).fill_(3e38)
+    with pytest.raises(ValueError, match="GADCClassifier: the scores of the classes must be finite"):
+        model.predict_proba(X)

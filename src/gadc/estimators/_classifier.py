@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice
+from gadc._base.validation import check_choice, check_finite_result
 from gadc.datasets._border import check_graph
 from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.diffusion import VARIANTS
@@ -224,6 +224,9 @@ class GADCClassifier(DiffusionPredictor):
             settings["selection"] = "last"
         fit_head = self._fit_auto if self.variant == "auto" else self._fit_one
         fitted = fit_head(seen, settings, int(rng.randint(2**31 - 1)))
+        if self.spread_ is None:  # label propagation has log-probabilities, which may be -inf
+            advice = "scale the features, or use smaller lam, num_steps, eps or lr"
+            check_finite_result(owner, fitted.logits, "the scores of the classes", advice)
         self.trained_, self.held_out_ = fitted.trained, seen.val_mask.numpy()
         self.epoch_ = fitted.trained.epoch
         self.log_loss_ = fitted.trained.val_loss

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
+from gadc._base.validation import check_finite_result
 from gadc.datasets._border import check_graph
 from gadc.estimators._arrays import to_tensor
 from gadc.estimators._base import DiffusionEstimator
@@ -107,7 +108,8 @@ class DiffusionPredictor(ClassifierMixin, DiffusionEstimator):  # type: ignore[m
             else:
                 features = aggregate(self.candidate_, x, *edges_of(graph), directed=self.directed)
             scores: Tensor = self.head_(features / self.scale_)
-        return scores
+        advice = "scale the features and the edge weights to the range of fit"
+        return check_finite_result(type(self).__name__, scores, "the scores of the classes", advice)
 
     def _classes_of(self, scores: Tensor) -> NDArray[Any]:
         predicted: NDArray[Any] = self.classes_[scores.argmax(1).numpy()]
