@@ -12,12 +12,14 @@ def test_edges_writes_one_row_per_edge_by_falling_score(run_json, run, folder, m
     frame = pl.read_parquet(out)
     weights = ["weight_before", "weight_after"]
     judged = ["score", "probability", "effect_source", "effect_target"]
-    assert frame.columns == ["rank", "who", "whom", "cosine", *weights, *judged]
-    assert frame["rank"].to_list() == list(range(1, found["edges"] + 1))
+    assert frame.columns == ["rank", "row", "who", "whom", "cosine", *weights, *judged]
+    once = frame.unique("rank", maintain_order=True)
+    assert once["rank"].to_list() == list(range(1, found["edges"] + 1))
+    assert len(frame) == found["rows"]
     assert frame["score"].is_sorted(descending=True)
     assert frame["probability"].is_sorted(descending=True)
     assert frame["probability"].is_between(0, 1).all()
-    assert found["expected_false"] == pytest.approx(frame["probability"].sum())
+    assert found["expected_false"] == pytest.approx(once["probability"].sum())
     assert (frame["weight_after"] - frame["weight_before"] * frame["cosine"]).abs().max() < 1e-6
     listed = {frozenset(pair) for pair in pl.read_csv(folder / "friends.csv").rows()}
     assert {frozenset(pair) for pair in frame.select("who", "whom").rows()} == listed
@@ -32,7 +34,8 @@ def test_edges_effects_equal_predictions_without_the_edge(run_json, folder, mine
     run_json("fit", *mine, "-o", model, "--variant", "II", "--lam", "4")
     run_json("edges", *mine, "-o", out, "--model", model, "--effects", "2")
     table = pl.read_csv(out)
-    assert table["effect_source"].null_count() == table["effect_target"].null_count() == len(table) - 2
+    assert table["effect_source"].null_count() == table["effect_target"].null_count()
+    assert table["effect_source"].null_count() == len(table.filter(pl.col("rank") > 2))
     first = table.row(0, named=True)
     edges = pl.read_csv(folder / "friends.csv")
     removed = {first["who"], first["whom"]}
@@ -116,3 +119,33 @@ def test_edges_finds_metattack_on_cora(run_json):
     assert found["roc_auc"] == pytest.approx(0.931, abs=0.005)
     assert found["pr_auc"] == pytest.approx(0.709, abs=0.005)
     assert found["expected_false"] == pytest.approx(981, abs=30)
+
+
+def test_edges_keeps_direction_row_and_columns_of_the_edge_table(run_json, folder, mine):
+    """Also where an edge is listed twice, in both directions, or with a column that the table has itself."""
+    friends = pl.read_csv(folder / "friends.csv")
+    friends = pl.concat([friends, friends.head(2), friends.select(who="whom", whom="who").head(3)])
+    friends = friends.with_columns(
+        since=pl.Series(range(len(friends))), score=pl.Series(range(len(friends))).cast(str) + "!"
+    )
+    friends.write_csv(folder / "friends.csv")
+    out = folder / "suspicious.parquet"
+    found = run_json("edges", *mine, "-o", out)
+    table = pl.read_parquet(out)
+    assert found["rows"] == len(table) == len(friends) > found["edges"]
+    table = table.sort("row")
+    assert table["row"].to_list() == list(range(2, len(friends) + 2))  # the header is row 1
+    assert table.select("who", "whom").equals(friends.select("who", "whom"))
+    assert table["since"].cast(int).to_list() == friends["since"].to_list()
+    assert table["score_"].to_list() == friends["score"].to_list()
+    first, again, back = table[0], table[len(friends) - 5], table[len(friends) - 3]
+    assert first["rank"].item() == again["rank"].item() == back["rank"].item()
+    assert first["effect_source"].item() == back["effect_target"].item()
+
+
+def test_edges_lists_added_edges_without_a_row(run_json, folder, mine):
+    out = folder / "suspicious.parquet"
+    run_json("edges", *mine, "--noise", "edge-addition", "--level", "0.2", "-o", out)
+    table = pl.read_parquet(out)
+    assert (table["row"].is_null() == table["known_false"]).all()
+    assert table["known_false"].any()

@@ -16,9 +16,11 @@ from gadc.cli._options.output import AsJson, check_table_path
 from gadc.cli._output import print_facts, print_json, print_rows, say, write_table
 from gadc.cli._progress import working
 from gadc.datasets import from_tables
+from gadc.datasets.tables._from_tables import read_other_columns
 from gadc.estimators import GADCClassifier
 from gadc.robustness import suspicious_edges
 from gadc.robustness.edges import SCORES, detection_quality, undirected_pairs
+from gadc.robustness.edges._table import end_names
 
 _NUM_SHOWN = 10
 
@@ -50,12 +52,13 @@ def edges(
 ) -> None:
     """Rank the edges of a graph by how little they can be trusted, the most suspicious first.
 
-    The table has one row per edge: rank, both ids, cosine of the features, weight before and after GADC (IV),
-    score, and the probability that the edge is false (if false edges look like random ones). For the first
-    --effects edges it also has the change of the probability of the predicted class at either end if that
-    edge alone were removed (by --model, or by plain diffusion fitted to the labels). Where false edges are
-    known (--truth, an attacked data set, or --noise edge-addition), a column marks them, and the command
-    prints how well the score finds them.
+    The table has one row per row of the edge table, in its direction, with its row number and its other
+    columns (for a named data set, one row per edge). It holds the rank, both ids, cosine of the features,
+    weight before and after GADC (IV), score, and the probability that the edge is false (if false edges look
+    like random ones). For the first --effects edges it also has the change of the probability of the
+    predicted class at either end if that edge alone were removed (by --model, or by plain diffusion fitted to
+    the labels). Where false edges are known (--truth, an attacked data set, or --noise edge-addition), a
+    column marks them, and the command prints how well the score finds them.
 
     Example: gadc edges --edges edges.csv --nodes nodes.csv -o suspicious.parquet
     """
@@ -63,7 +66,7 @@ def edges(
         check_table_path(out)
     fitted = None if model is None or not effects else load_model(model)
     with working("Reading the graph"):
-        data = graph.read() if fitted is None else graph.read_for(fitted)
+        data = graph.read(keep_rows=True) if fitted is None else graph.read_for(fitted, keep_rows=True)
     tell_notes(data, compare_scales=fitted is None)
     classifier = (fitted or _simple_classifier(data, graph.seed)) if effects else None
     known = None if truth is None else _read_truth(truth, data, graph)
@@ -71,16 +74,33 @@ def edges(
         table = suspicious_edges(
             data, classifier, score=score, num_effects=effects, known_false=known, seed=graph.seed
         )
-    facts = {"out": None if out is None else str(out), "edges": len(table), "score": score}
-    facts |= _quality(table, known)
+    once = table.unique("rank", keep="first", maintain_order=True)
+    facts = {"out": None if out is None else str(out), "edges": len(once), "rows": len(table), "score": score}
+    facts |= _quality(once, known)
     if out is not None:
-        write_table(table, out)
+        write_table(_with_other_columns(table, data, graph.edges), out)
     if as_json:
         return print_json({**facts, "first": table.head(_NUM_SHOWN).to_dicts()})
     print_facts(graph.title, facts)
     shown = table.head(_NUM_SHOWN).drop("weight_before", "weight_after")
-    shown = shown.with_columns(shown[name].cast(str) for name in shown.columns[1:3])  # ids are not amounts
+    named = [name for name in ("row", *end_names(data)) if name in shown.columns]
+    shown = shown.with_columns(shown[name].cast(str) for name in named)  # ids are not amounts
     print_rows("The least trusted edges", shown.to_dicts())
+
+
+def _with_other_columns(table: pl.DataFrame, data: Data, edges: Path | None) -> pl.DataFrame:
+    """Append the other columns of the user's edge table, under other names where a name is taken."""
+    if edges is None or "row" not in table.columns:
+        return table
+    columns = data.table_report.columns
+    names, others = read_other_columns(edges, (columns["source"], columns["target"]))
+    others = table.select("row").join(others, on="row", how="left", maintain_order="left").drop("row")
+    for name, column in zip(names, others, strict=True):
+        free = name
+        while free in table.columns:
+            free += "_"
+        table = table.with_columns(column.alias(free))
+    return table
 
 
 def _read_truth(path: Path, data: Data, graph: GraphOptions) -> Tensor:

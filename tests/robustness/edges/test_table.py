@@ -7,10 +7,10 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.utils import to_scipy_sparse_matrix
 
-from gadc.datasets import changed_edges, csbm
+from gadc.datasets import changed_edges, csbm, from_tables
 from gadc.estimators import GADCClassifier
 from gadc.robustness import suspicious_edges
-from gadc.robustness.edges import calibrate_scores, edge_effects, undirected_pairs
+from gadc.robustness.edges import SCORES, calibrate_scores, edge_effects, undirected_pairs
 from gadc.transforms import EdgeAddition
 
 CLEAN = csbm(80, num_features=6, mean_degree=5.0, homophily=0.9, signal=3.0, seed=0)
@@ -111,3 +111,31 @@ def test_suspicious_edges_refuses_what_it_cannot_use():
         suspicious_edges(CLEAN, score="gut")
     with pytest.raises(ValueError, match="num_effects must be a whole number >= 0, got -1"):
         suspicious_edges(CLEAN, num_effects=-1)
+
+
+def test_suspicious_edges_keeps_the_direction_of_edges_that_are_listed_once():
+    edge_index = undirected_pairs(CLEAN.edge_index, 80)
+    edge_index[:, ::2] = edge_index[:, ::2].flip(0)
+    table = suspicious_edges(Data(x=CLEAN.x, edge_index=edge_index))
+    listed = set(map(tuple, edge_index.T.tolist()))
+    assert set(table.select("source", "target").rows()) == listed
+
+
+def test_suspicious_edges_lists_the_rows_of_the_table():
+    edges = pl.DataFrame({"from": ["b", "a", "c", "a", "c"], "to": ["a", "b", "a", "a", "d"]})
+    nodes = pl.DataFrame({"id": list("abcd"), "x": [1.0, 2.0, 0.0, 1.0], "z": [0.0, 1.0, 1.0, 1.0]})
+    table = suspicious_edges(from_tables(edges, nodes, keep_rows=True)).sort("row")
+    assert table.select("row", "from", "to").rows() == [
+        (1, "b", "a"),
+        (2, "a", "b"),
+        (3, "c", "a"),
+        (5, "c", "d"),
+    ]
+    assert table["rank"][0] == table["rank"][1]
+    assert sorted(set(table["rank"])) == [1, 2, 3]
+
+
+def test_suspicious_edges_refuses_scores_that_are_not_finite(monkeypatch):
+    monkeypatch.setitem(SCORES, "cosine", lambda view: torch.full((view.pairs.shape[1],), torch.nan))
+    with pytest.raises(ValueError, match="suspicious_edges: the scores of the edges must be finite"):
+        suspicious_edges(CLEAN, score="cosine")

@@ -83,27 +83,27 @@ class GraphOptions(NamedOrOwnGraphOptions):
     ] = False
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices.")] = 0
 
-    def read(self) -> Data:
+    def read(self, *, keep_rows: bool = False) -> Data:
         """Read the graph, add the requested noise and standardise the features if requested."""
         self.check_source()
-        data = self.check_features(self.read_own() if self.data is None else self._load(self.data))
-        data = self._add_noise(data)
+        data = self.read_own(keep_rows=keep_rows) if self.data is None else self._load(self.data)
+        data = self._add_noise(self.check_features(data))
         return standardize(data) if self.standardize else data
 
-    def read_for(self, model: GADCClassifier) -> Data:
+    def read_for(self, model: GADCClassifier, *, keep_rows: bool = False) -> Data:
         """Read the graph and compute its features as they were computed when the model was fitted."""
         self.check_source()
         known = check_scales(model)
         if known is None:
             if self.standardize:
                 raise ValueError("--standardize: the model was not fitted with it; leave it out.")
-            return self.read()
+            return self.read(keep_rows=keep_rows)
         options = {"categorical": self.categorical, "missing": self.missing}
         known.check_agrees(
             "model", **options, features=self.feature_columns, standardize=self.standardize or None
         )
         raw = known.without_scales()
-        data = self.read_own(raw) if self.data is None else self._load(self.data)
+        data = self.read_own(raw, keep_rows=keep_rows) if self.data is None else self._load(self.data)
         return known.apply(self._add_noise(self.check_features(data)))
 
     def _load(self, name: str) -> Data:

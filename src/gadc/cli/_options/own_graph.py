@@ -81,15 +81,21 @@ class OwnGraphOptions:
         """Return the named feature columns."""
         return [name.strip() for name in self.features.split(",")] if self.features else None
 
-    def read_own(self, preparation: FeaturePreparation | None = None) -> Data:
+    def read_own(self, preparation: FeaturePreparation | None = None, *, keep_rows: bool = False) -> Data:
         """Read the graph; `data.table_report` says what was found in the tables.
 
         Args:
             preparation: How a model reads features from a table. Default: by the options.
+            keep_rows: Whether the graph remembers the rows of the edge table. Default: no.
         """
         given = {"features": self.feature_columns, "categorical": self.categorical, "missing": self.missing}
         common: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-        common |= {"label": self.label, "weight": self.weight, "preparation": preparation}
+        common |= {
+            "label": self.label,
+            "weight": self.weight,
+            "preparation": preparation,
+            "keep_rows": keep_rows,
+        }
         if self.graph is not None:
             if self.edges or self.nodes:
                 raise ValueError("Use either --graph or --edges and --nodes, not both.")

@@ -34,6 +34,7 @@ def read_graph(
     missing: str = "error",
     directed: bool = False,
     preparation: FeaturePreparation | None = None,
+    keep_rows: bool = False,
 ) -> Data:
     """Read a graph from one file; its suffix tells the format.
 
@@ -51,6 +52,7 @@ def read_graph(
         directed: Keep the edges as listed instead of in both directions; False by default. A saved `Data` is
             returned as it is.
         preparation: As in `from_tables`; None by default.
+        keep_rows: As in `from_tables`, for edge lists and GraphML; False by default.
 
     Returns:
         Data with the attributes that `from_tables` describes.
@@ -93,6 +95,7 @@ def read_graph(
         missing=missing,
         directed=directed,
         preparation=preparation,
+        keep_rows=keep_rows,
     )
 
 

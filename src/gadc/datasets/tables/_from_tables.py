@@ -7,9 +7,10 @@ that are needed are read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
+import polars as pl
 import torch
 from torch_geometric.data import Data
 
@@ -39,6 +40,7 @@ def from_tables(
     unknown: str = "error",
     directed: bool = False,
     preparation: FeaturePreparation | None = None,
+    keep_rows: bool = False,
 ) -> Data:
     """Read a graph from a table with one row per edge and a table with one row per node.
 
@@ -63,11 +65,14 @@ def from_tables(
             as they were computed there: the same columns, categories, fill values and scales. A column that
             is missing is an error, other columns are ignored, and `features`, `categorical` and `missing` are
             not needed. None by default.
+        keep_rows: Remember in `data.table_rows` which row of the edge table lists which edge in which
+            direction, for `gadc.suspicious_edges`; False by default, since it takes memory.
 
     Returns:
         Data with `edge_index`, `node_ids`, `feature_names`, `table_report` (a `TableReport`) and
         `feature_preparation` (a `FeaturePreparation`, to read another table in the same way); with `x`
-        (float32) if there are features, `edge_weight` if weighted, and `y` (-1 = unlabelled) and
+        (float32) if there are features, `edge_weight` if weighted, `table_rows` (both ends and the number of
+        each row of `edges`, shape (3, rows)) if rows are kept, and `y` (-1 = unlabelled) and
         `class_names` if there are labels: `class_names[y[i]]` is the label of node i in the table.
 
     Raises:
@@ -102,7 +107,9 @@ def from_tables(
     edge_table, node_table = open_table(edges, "edges"), open_table(nodes, "nodes")
     ends = choose_edge_columns(edge_table, source=source, target=target, weight=weight, notes=notes)
     columns = choose_node_columns(node_table, node_id=node_id, label=label, features=features, notes=notes)
-    graph, known, dropped = _read_edges(ends, columns, unknown=unknown, directed=directed)
+    graph, known, dropped, rows = _read_edges(
+        ends, columns, unknown=unknown, directed=directed, keep_rows=keep_rows
+    )
     reader = FeatureReader(
         table=node_table,
         rows=known.rows,
@@ -114,6 +121,8 @@ def from_tables(
     )
     x = reader.read(columns.features)
     data = Data(edge_index=graph.edge_index, edge_weight=graph.edge_weight, num_nodes=len(known.ids))
+    if rows is not None:
+        data.table_rows = rows
     if x.shape[1]:
         data.x = torch.from_numpy(x)
     data.node_ids, data.feature_names = known.ids.to_list(), reader.names
@@ -128,15 +137,30 @@ def from_tables(
 
 
 def _read_edges(
-    ends: EdgeColumns, columns: NodeColumns, *, unknown: str, directed: bool
-) -> tuple[Edges, Nodes, int]:
-    """Read ids and edges; the table of positions, often large, is freed on return."""
-    frame, known, dropped = match(ends, read_ids(columns.table, columns.node_id), unknown)
+    ends: EdgeColumns, columns: NodeColumns, *, unknown: str, directed: bool, keep_rows: bool
+) -> tuple[Edges, Nodes, int, torch.Tensor | None]:
+    """Read ids, edges and perhaps rows; the table of positions, often large, is freed on return."""
+    ids = read_ids(columns.table, columns.node_id)
+    frame, known, dropped = match(ends, ids, unknown, numbered=keep_rows)
     weight = frame["w"].to_numpy() if ends.weight is not None else None
     graph = clean_edges(
         frame["s"].to_numpy(), frame["t"].to_numpy(), weight, len(known.ids), directed=directed
     )
-    return graph, known, dropped
+    rows = frame.select("s", "t", "row").cast(pl.Int64).sort("row").to_torch().T if keep_rows else None
+    return graph, known, dropped, rows
+
+
+def read_other_columns(edges: TableLike, known: Collection[str]) -> tuple[list[str], pl.DataFrame]:
+    """Read the columns of an edge table that `known` does not name.
+
+    Returns:
+        Their names, and a table with the user's row numbers in the column "row" and these columns as
+        "0", "1", ..., because a column of the user may be called "row".
+    """
+    table = open_table(edges, "edges")
+    names = [name for name in table.schema if name not in known]
+    columns = {str(i): table.col(name) for i, name in enumerate(names)}
+    return names, table.collect(table.numbered(**columns))
 
 
 def _report(

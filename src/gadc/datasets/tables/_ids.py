@@ -62,19 +62,25 @@ def _id_error(value: object) -> str:
     return f"an id must be text or a whole number, got {value!r}."
 
 
-def match(edges: EdgeColumns, nodes: Nodes, unknown: str) -> tuple[pl.DataFrame, Nodes, int]:
+def match(
+    edges: EdgeColumns, nodes: Nodes, unknown: str, *, numbered: bool = False
+) -> tuple[pl.DataFrame, Nodes, int]:
     """Find the positions of the two ends of all edges.
 
     Args:
         edges: The edge table.
         nodes: The nodes of the node table.
         unknown: What to do with an end that is not a node: "error", "drop" the edge, or "add" the node.
+        numbered: Whether to add the user's row numbers; False by default.
 
     Returns:
-        Positions in the columns `s` and `t` and weights in the column `w` (if weighted), the nodes with the
-        added ones, and the number of rows that were dropped.
+        Positions in the columns `s` and `t`, weights in the column `w` (if weighted) and row numbers in the
+        column `row` (if numbered), the nodes with the added ones, and the number of rows that were dropped.
     """
-    found = edges.table.collect(_positions(edges, nodes))
+    query = _positions(edges, nodes, numbered=numbered)
+    if numbered:
+        query = query.drop("source", "raw_source", "target", "raw_target")
+    found = edges.table.collect(query)
     if edges.weight is not None:
         _check_weight(edges, edges.weight, found["w"])
     missing = found.select((pl.col("s").is_null() | pl.col("t").is_null()).sum()).item()
@@ -85,7 +91,7 @@ def match(edges: EdgeColumns, nodes: Nodes, unknown: str) -> tuple[pl.DataFrame,
         return found.drop_nulls(), nodes, missing
     if unknown == "add":
         del found
-        return match(edges, _with_added(edges, nodes), "error")
+        return match(edges, _with_added(edges, nodes), "error", numbered=numbered)
     raise _unknown_error(edges, nodes, missing, len(found))
 
 

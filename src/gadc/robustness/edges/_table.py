@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.pairs import find_sorted, pair_numbers
-from gadc._base.validation import check_count
+from gadc._base.pairs import edge_keys, find_sorted, pair_numbers, undirected_keys
+from gadc._base.validation import check_count, check_finite_result
 from gadc.datasets import changed_edges
 from gadc.datasets._border import check_graph
 from gadc.diffusion._graph import adjacency
@@ -19,8 +21,9 @@ from gadc.robustness.edges._calibration import calibrate_scores
 from gadc.robustness.edges._effects import edge_effects
 from gadc.robustness.edges._scores import EdgeView
 
-_OWN_COLUMNS = (
+OWN_COLUMNS = (
     "rank",
+    "row",
     "cosine",
     "weight_before",
     "weight_after",
@@ -63,11 +66,15 @@ def suspicious_edges(
         data.x (n, d), data.edge_index (2, m), data.edge_weight (m,), known_false (2, k).
 
     Returns:
-        A table with one row per undirected edge, by falling score, and these columns:
+        A table with one row per undirected edge, by falling score, and the columns below. If the graph knows
+        the rows of its edge table (`from_tables(..., keep_rows=True)`), it has one row per row of that table
+        instead, in its direction; rows that list the same edge have the same rank.
 
         - `rank`: 1 for the least trusted edge.
+        - `row` (if known): Row of the edge table as its user counts rows; null for an edge added since.
         - `source`, `target`: Ids of the two ends, under the column names of the user's edge table if the
-          graph was read from one (`data.table_report`).
+          graph was read from one (`data.table_report`). The direction is the one in `edge_index`; if both
+          directions are there, the end with the lower node number comes first.
         - `cosine`: Cosine of the features of the two ends.
         - `weight_before`, `weight_after`: Weight of the edge in A and in the transition matrix of GADC (IV).
         - `score`: High for an edge that looks false; its unit depends on `score`.
@@ -95,12 +102,13 @@ def suspicious_edges(
     check_count("suspicious_edges", num_effects, "num_effects")
     view = EdgeView.of(data.x, data.edge_index)
     calibrated = calibrate_scores(view.x, data.edge_index, score=score, seed=seed)
+    advice = "scale the features to a moderate range"
+    check_finite_result("suspicious_edges", calibrated.scores, "the scores of the edges", advice)
     order = calibrated.scores.argsort(descending=True, stable=True)
     pairs, cosine = view.pairs[:, order], view.cosines(view.x)[order]
     weight = _weights(data, view)[order]
     ids = pl.Series(data.get("node_ids") or range(len(view.x)))
-    columns = {
-        **{name: ids.gather(ends.numpy()) for name, ends in zip(_end_names(data), pairs, strict=True)},
+    columns: dict[str, Any] = {
         "cosine": cosine.numpy(),
         "weight_before": weight.numpy(),
         "weight_after": (weight * cosine).numpy(),
@@ -112,7 +120,45 @@ def suspicious_edges(
     is_false = _known_false(data, pairs, known_false)
     if is_false is not None:
         columns["known_false"] = is_false.numpy()
-    return pl.DataFrame(columns).with_row_index("rank", offset=1)
+    frame = pl.DataFrame(columns).with_row_index("rank", offset=1)
+    return _as_listed(frame, data, pairs, ids)
+
+
+def _as_listed(frame: pl.DataFrame, data: Data, pairs: Tensor, ids: pl.Series) -> pl.DataFrame:
+    """Put the two ends into a table of pairs, in the direction and with the rows of the user's edge table."""
+    place, source, target, row = _listed_rows(data, pairs)
+    frame = frame[place.numpy()]
+    turned = pl.Series((source != pairs[0][place]).numpy())
+    if "effect_source" in frame.columns:
+        here, there = pl.col("effect_source"), pl.col("effect_target")
+        frame = frame.with_columns(
+            effect_source=pl.when(turned).then(there).otherwise(here),
+            effect_target=pl.when(turned).then(here).otherwise(there),
+        )
+    ends = zip(end_names(data), (source, target), strict=True)
+    added = [] if row is None else [pl.Series("row", row.numpy()).replace(-1, None)]
+    added += [ids.gather(end.numpy()).alias(name) for name, end in ends]
+    return frame.select("rank").hstack(added).hstack(frame.drop("rank"))
+
+
+def _listed_rows(data: Data, pairs: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    """Return the place of a pair, its ends in the listed direction and its row (-1 = none), for each row."""
+    u, v = pairs
+    n, every = int(data.num_nodes), torch.arange(pairs.shape[1])
+    rows = data.get("table_rows")
+    if rows is None:
+        listed = edge_keys(data.edge_index, n)
+        turned = ~torch.isin(edge_keys(pairs, n), listed) & torch.isin(edge_keys((v, u), n), listed)
+        return every, torch.where(turned, v, u), torch.where(turned, u, v), None
+    source, target, row = rows
+    keys, order = edge_keys(pairs, n).sort()
+    at, found = find_sorted(keys, undirected_keys((source, target), n))
+    place = order[at[found]]
+    new = every[~torch.isin(every, place)]
+    place, row = torch.cat([place, new]), torch.cat([row[found], torch.full_like(new, -1)])
+    source, target = torch.cat([source[found], u[new]]), torch.cat([target[found], v[new]])
+    by_place = place.argsort(stable=True)
+    return place[by_place], source[by_place], target[by_place], row[by_place]
 
 
 def _weights(data: Data, view: EdgeView) -> Tensor:
@@ -128,6 +174,8 @@ def _effects(data: Data, model: GADCClassifier, pairs: Tensor, count: int) -> di
     x = match_features("suspicious_edges", data, model.n_features_in_, names)
     # Rounded because the remaining digits are the rounding error of single precision.
     changes = edge_effects(model, x, data.edge_index, data.get("edge_weight"), first).round(decimals=6)
+    advice = "scale the features and the edge weights to a moderate range"
+    check_finite_result("suspicious_edges", changes, "the effects of the edges", advice)
     rest = [None] * (pairs.shape[1] - first.shape[1])
     named = zip(("effect_source", "effect_target"), changes.tolist(), strict=True)
     return {name: pl.Series(name, [*effects, *rest], dtype=pl.Float64) for name, effects in named}
@@ -143,9 +191,9 @@ def _known_false(data: Data, pairs: Tensor, given: Tensor | None) -> Tensor | No
     return torch.isin(pair_numbers(*pairs), pair_numbers(u, v)[u < v])
 
 
-def _end_names(data: Data) -> tuple[str, str]:
+def end_names(data: Data) -> tuple[str, str]:
     """Name the columns with the two ends as the user does, unless another column has that name."""
     report = data.get("table_report")
     columns = {} if report is None else report.columns
     names = columns.get("source", "source"), columns.get("target", "target")
-    return ("source", "target") if set(names) & set(_OWN_COLUMNS) else names
+    return ("source", "target") if set(names) & set(OWN_COLUMNS) else names
