@@ -111,7 +111,8 @@ def test_audit_of_a_hook_prints_attacks_and_checks(run, known, hooks):
     assert "MLP without the graph" in out
     assert re.search(r"DICE +\d+\.\d / –", out)
     assert "FAIL" not in out
-    assert out.count(" pass ") == 6
+    assert out.count(" pass ") == 8
+    assert "balanced accuracy" in out
 
 
 def test_a_failed_check_sets_the_exit_code(run, known, hooks, tmp_path):
@@ -124,6 +125,16 @@ def test_a_failed_check_sets_the_exit_code(run, known, hooks, tmp_path):
     assert '<span class="gap failed">FAIL</span>' in page
     assert "--rates 0.2 --fast --no-poisoning --report" in page
     assert "Do NOT trust these figures" in page
+
+
+def test_audit_reports_balanced_accuracy_of_standardised_features(run, known):
+    options = ("--model", "s2gc", "--setting", "epochs=20", "--rates", "0.2", "--fast", "--no-poisoning")
+    _, raw, _ = run("audit", *known, *options, "--json")
+    _, out, _ = run("audit", *known, *options, "--json", "--standardize", "--metric", "balanced-accuracy")
+    found = json.loads(out)
+    assert found["metric"] == "balanced-accuracy"
+    assert found["clean"] == found["balanced"]
+    assert found["findings"] != json.loads(raw)["findings"]
 
 
 def test_a_model_without_the_graph_has_no_gradient_to_check(run, known):
@@ -141,6 +152,7 @@ def test_a_model_without_the_graph_has_no_gradient_to_check(run, known):
         (("--setting", "epochs"), "--setting must have the form key=value"),
         (("--rates", "a"), "--rates must be numbers"),
         (("--rates", "2"), "--rates must be shares"),
+        (("--metric", "f1"), "--metric: the metric must be one of 'accuracy', 'balanced-accuracy'"),
         (("--hook", "missing.py:fit"), "--hook must be FILE.py:FUNCTION"),
         (("--hook", "{hooks}:other"), "must have a function 'other'"),
         (("--hook", "{hooks}:constant"), "must have a function 'constant', got 3"),

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from gadc._base.validation import check_choice
 from gadc.cli._graph_data import tell_notes
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.defender import Hook, ModelName, Settings, make_defender
@@ -14,11 +15,17 @@ from gadc.cli._pages.audit import audit_page, print_audit
 from gadc.cli._progress import counting, working
 from gadc.robustness.auditing import AUDIT_ATTACKS, FAST_AUDIT_ATTACKS, count_stages
 from gadc.robustness.auditing import audit as run_audit
+from gadc.robustness.auditing._metrics import METRICS
 
 Rates = Annotated[str, typer.Option("--rates", help="Budgets as shares of the edges, separated by commas.")]
 Poisoning = Annotated[
     bool,
     typer.Option("--poisoning/--no-poisoning", help="Whether the model is also trained on attacked graphs."),
+]
+
+Metric = Annotated[
+    str,
+    typer.Option("--metric", help=f"Figures to report: {', '.join(METRICS)} (the mean over the classes)."),
 ]
 
 
@@ -34,6 +41,7 @@ def audit(
     seed: Annotated[int, typer.Option("--seed", min=0, help="First seed.")] = 0,
     fast: Annotated[bool, typer.Option("--fast", help="Run fewer and shorter attacks.")] = False,
     poisoning: Poisoning = True,
+    metric: Metric = "accuracy",
     report: ReportFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -46,6 +54,7 @@ def audit(
     """
     check_report(report)
     shares = _read_rates(rates)
+    check_choice("--metric", metric, "the metric", tuple(METRICS))
     name, fit = make_defender(model, hook, setting)
     with working("Reading the graph"):
         data = graph.read_split(seed)
@@ -61,6 +70,7 @@ def audit(
             attacks=attacks,
             seeds=numbers,
             poisoning=poisoning,
+            metric=metric,
             progress=begin,
         )
     if report is not None:

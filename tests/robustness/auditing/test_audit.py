@@ -11,7 +11,7 @@ from gadc.robustness import AuditAttack, audit
 from gadc.robustness.auditing import count_stages
 from tests.helpers import audit_models as models
 
-GRADIENT, BUDGET, ADAPTIVE, UNLIMITED, LOSSES, KEPT = range(6)
+GRADIENT, BUDGET, ADAPTIVE, UNLIMITED, LOSSES, KEPT, LARGEST, SHUFFLED = range(8)
 
 
 def audit_small(fit, **changes):
@@ -29,7 +29,7 @@ def honest():
 
 
 def test_audit_of_an_honest_model_passes(honest):
-    assert verdicts(honest) == [True] * 6
+    assert verdicts(honest) == [True] * 8
     assert honest.passed
     assert not honest.notes
     assert [one.rate for one in honest.strongest] == [0.1, 0.2]
@@ -177,3 +177,42 @@ def test_audit_tests_labelled_nodes_only():
     result = audit(models.honest, data, attacks=models.EVASION[:2], rates=(0.1,), poisoning=False)
     assert result.tested == int(data.test_mask.sum()) - 5
     assert not result.notes
+
+
+def imbalanced():
+    """Make a graph with one test node in eight outside the largest class."""
+    data = models.graph()
+    nodes = torch.nonzero(data.y == 1).flatten()
+    data.y[nodes[nodes % 4 > 0]] = 0
+    return data
+
+
+def largest_class(data, seed):
+    """Train nothing and answer with the largest class."""
+    answer = torch.bincount(data.y[data.train_mask]).argmax()
+
+    def scores(x, edge_index, edge_weight=None):
+        return torch.zeros(len(x), 2).index_fill_(1, answer, 1.0)
+
+    return scores
+
+
+def test_audit_exposes_a_model_that_answers_with_the_largest_class():
+    result = audit(largest_class, imbalanced(), attacks=models.EVASION[:2], rates=(0.1,), poisoning=False)
+    found = verdicts(result)
+    assert [found[LARGEST], found[SHUFFLED]] == [False, False]
+    assert result.clean[0] == pytest.approx(result.trivial)
+    assert result.balanced == (50.0,)
+    assert [one.balanced for one in result.findings] == [50.0, 50.0]
+
+
+def test_audit_reports_balanced_accuracy_if_asked_to():
+    asked = {"attacks": models.EVASION[:1], "rates": (0.1,), "poisoning": False}
+    result = audit(largest_class, imbalanced(), metric="balanced-accuracy", **asked)
+    assert result.clean == result.balanced == (50.0,)
+    assert result.trivial == 50.0
+    assert result.findings[0].evasion == 50.0
+    with pytest.raises(
+        ValueError, match="audit: metric must be one of 'accuracy', 'balanced-accuracy', got 'f1'"
+    ):
+        audit_small(largest_class, metric="f1")

@@ -87,8 +87,26 @@ def test_budgets_are_kept_names_the_attack_that_breaks_them():
     assert checks.budgets_are_kept([]).passed is None
 
 
+@pytest.mark.parametrize(
+    ("clean", "balanced", "passed"),
+    [(96.7, 50.0, False), (97.0, 54.0, False), (99.0, 50.0, True), (95.0, 75.0, True)],
+)
+def test_beats_largest_class_fails_models_that_always_answer_with_it(clean, balanced, passed):
+    check = checks.beats_largest_class([clean], [balanced], 96.7, 2, slack=1.0)
+    assert check.passed is passed
+    assert "largest class 96.7" in check.detail
+    assert checks.beats_largest_class([clean], [balanced], 100.0, 1, slack=1.0).passed is None
+
+
+def test_beats_shuffled_labels_fails_models_that_learn_nothing():
+    assert checks.beats_shuffled_labels([80.0], [50.0], slack=1.0).passed is True
+    assert checks.beats_shuffled_labels([50.0], [49.5], slack=1.0).passed is False
+    assert checks.beats_shuffled_labels([50.0], [], slack=1.0).passed is None
+
+
 def test_check_all_allows_more_chance_for_few_nodes():
     found = [make_finding(), make_finding(rate=0.2, evasion=53.0)]
     common = {"probes": [SOUND], "clean": [80.0], "unlimited": [10.0], "graph_free": [60.0], "trivial": 30.0}
+    common |= {"balanced": [80.0], "shuffled": [30.0], "num_classes": 3}
     assert check_all(found, tested=1000, **common)[1].passed is False
     assert check_all(found, tested=50, **common)[1].passed is True

@@ -40,7 +40,9 @@ def verdict(name: str, result: AuditResult) -> str:
     lowest = [f"{one.accuracy:.1f} % at {100 * one.rate:g} % ({one.attack})" for one in result.strongest]
     failed = [check.name for check in result.checks if check.passed is False]
     text = (
-        f"{name}: accuracy {fmean(result.clean):.1f} % without an attack; lowest accuracy by budget: "
+        f"{name}: {result.metric} {fmean(result.clean):.1f} % without an attack"
+        + (f" (balanced accuracy {fmean(result.balanced):.1f} %)" if result.balanced else "")
+        + f"; lowest {result.metric} by budget: "
         f"{', '.join(lowest) or 'not attacked'}."
         + (f" A model without the graph has {fmean(result.graph_free):.1f} %." if result.graph_free else "")
     )
@@ -63,8 +65,11 @@ def print_audit(title: str, name: str, result: AuditResult) -> None:
     lowest = {one.rate: one for one in result.strongest}
     strongest = [_with_interval(lowest[rate].accuracy, result) if rate in lowest else "" for rate in rates]
     table.add_row("strongest attack", *strongest, style="bold")
+    table.add_row("strongest attack, balanced accuracy", *_balanced(result))
     for label, value in _lines(result).items():
         table.add_row(label, _with_interval(value, result), *[""] * (len(rates) - 1))
+    if result.balanced:
+        table.add_row("no attack, balanced accuracy", f"{fmean(result.balanced):.1f}")
     console.print(table)
     console.print()
     for check in result.checks:
@@ -87,7 +92,13 @@ def audit_page(command: str, title: str, name: str, result: AuditResult, data: D
         data: The clean graph.
     """
     seeds = sorted({one.seed for one in result.findings})
-    settings = {"model": name, "test nodes": result.tested, "seeds": seeds, **ATTACKER_KNOWLEDGE}
+    settings = {
+        "model": name,
+        "figures": result.metric,
+        "test nodes": result.tested,
+        "seeds": seeds,
+        **ATTACKER_KNOWLEDGE,
+    }
     return RunReport(
         title=f"{name} on {title} under attack",
         verdict=verdict(name, result),
@@ -138,11 +149,21 @@ def _mean_text(values: list[float]) -> str:
 
 
 def _with_interval(value: float, result: AuditResult) -> str:
+    if result.metric != "accuracy":
+        return f"{value:.1f}"
     low, high = _interval(value, result)
     return f"{value:.1f} [{low:.1f}, {high:.1f}]".replace("[", r"\[")
 
 
+def _balanced(result: AuditResult) -> list[str]:
+    """Return the balanced accuracy under the strongest attack of each rate."""
+    found = [_at(result, one.attack, one.rate) for one in result.strongest]
+    return [_mean_text([one.balanced for one in some if one.balanced is not None]) for some in found]
+
+
 def _interval(value: float, result: AuditResult) -> tuple[float, float]:
+    if result.metric != "accuracy":  # not a share of the nodes
+        return value, value
     low, high = wilson_interval(value / 100, result.tested)
     return 100 * low, 100 * high
 
@@ -155,7 +176,9 @@ def _comparison(result: AuditResult) -> Comparison:
         entries = [ComparisonCell(text=text, value=value) for text, value in zip(cells, values, strict=True)]
         rows.append((attack, tuple(entries)))
     columns = ("attack", *(f"{100 * rate:g} % flipped" for rate in _rates(result)))
-    return Comparison(columns=columns, rows=tuple(rows), caption="Test accuracy %, evasion / poisoning.")
+    return Comparison(
+        columns=columns, rows=tuple(rows), caption=f"Test {result.metric} in percent, evasion / poisoning."
+    )
 
 
 def _bars(result: AuditResult) -> AccuracyBars:

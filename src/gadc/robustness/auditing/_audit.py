@@ -8,17 +8,18 @@ from typing import Any, TypeVar
 
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_number
+from gadc._base.validation import check_choice, check_number
 from gadc.models import Model
 from gadc.robustness.auditing._attacks import AUDIT_ATTACKS, AuditAttack
 from gadc.robustness.auditing._checks import check_all
 from gadc.robustness.auditing._defender import Defender, Fit
+from gadc.robustness.auditing._metrics import METRICS
 from gadc.robustness.auditing._problems import Problems
 from gadc.robustness.auditing._result import AuditResult
 
 _Value = TypeVar("_Value")
 RATES = (0.05, 0.1, 0.2)
-_NUM_CONTROLS = 4  # stages per seed besides the attacks: training, gradient, unlimited budget, MLP
+_NUM_CONTROLS = 5  # stages per seed besides the attacks: training, gradient, unlimited, MLP, shuffled labels
 
 
 def audit(
@@ -29,6 +30,7 @@ def audit(
     attacks: Sequence[AuditAttack] = AUDIT_ATTACKS,
     seeds: Sequence[int] = (0,),
     poisoning: bool = True,
+    metric: str = "accuracy",
     progress: Callable[[str], None] | None = None,
 ) -> AuditResult:
     """Attack a model with every attack at every budget and report the accuracy that is left.
@@ -48,6 +50,8 @@ def audit(
         seeds: Seeds of training and attacks; only 0 by default.
         poisoning: Whether the model is also trained again on every attacked graph (default); otherwise
             attacks of the kind "poisoning" are left out.
+        metric: The reported figure: "accuracy" (default), or "balanced-accuracy", the mean over the classes,
+            for classes of very different sizes. Checks of whether the model is useful use both.
         progress: Function that is called with a description of each stage when it begins.
 
     Returns:
@@ -65,10 +69,13 @@ def audit(
     """
     for rate in rates:
         check_number("audit", rate, "each of rates", strict=True)
+    check_choice("audit", metric, "metric", tuple(METRICS))
     asked = _asked(attacks, poisoning)
     problems = Problems()
     defenders = [
-        Defender(fit_of(model), data if isinstance(data, Data) else data(seed), seed, problems, progress)
+        Defender(
+            fit_of(model), data if isinstance(data, Data) else data(seed), seed, metric, problems, progress
+        )
         for seed in seeds
     ]
     findings = [finding for one in defenders for finding in one.findings(rates, asked, poisoning)]
@@ -78,10 +85,18 @@ def audit(
         "graph_free": _known(one.graph_free() for one in defenders),
         "trivial": fmean(one.trivial for one in defenders),
         "tested": min(len(one.nodes) for one in defenders),
+        "balanced": tuple(one.balanced for one in defenders),
+        "shuffled": _known(one.shuffled() for one in defenders),
+        "num_classes": min(one.num_classes for one in defenders),
     }
     checks = check_all(findings, probes=_known(one.probe() for one in defenders), **figures)
     return AuditResult(
-        **figures, findings=tuple(findings), skipped=problems.skipped, failed=problems.failed, checks=checks
+        **figures,
+        metric=metric,
+        findings=tuple(findings),
+        skipped=problems.skipped,
+        failed=problems.failed,
+        checks=checks,
     )
 
 

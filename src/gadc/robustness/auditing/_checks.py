@@ -42,6 +42,9 @@ def check_all(
     graph_free: Sequence[float],
     trivial: float,
     tested: int,
+    balanced: Sequence[float],
+    shuffled: Sequence[float],
+    num_classes: int,
 ) -> tuple[Check, ...]:
     """Run every check, in the order of the report.
 
@@ -53,6 +56,9 @@ def check_all(
         graph_free: Accuracies of an MLP on the features.
         trivial: Share of the largest class.
         tested: Number of tested nodes.
+        balanced: Balanced accuracies without an attack.
+        shuffled: Balanced accuracies of models trained on shuffled labels.
+        num_classes: Number of classes of the tested nodes.
     """
     slack = max(SLACK, 200 / tested)
     return (
@@ -62,6 +68,8 @@ def check_all(
         unlimited_leaves_features(unlimited, graph_free, trivial),
         several_losses(findings),
         budgets_are_kept(findings),
+        beats_largest_class(clean, balanced, trivial, num_classes, slack=slack),
+        beats_shuffled_labels(balanced, shuffled, slack=slack),
     )
 
 
@@ -159,4 +167,37 @@ def budgets_are_kept(findings: Sequence[Finding]) -> Check:
         name="every attacked graph keeps to its budget",
         passed=not broken if findings else None,
         detail=f"broken by {', '.join(broken)}" if broken else f"{len(findings)} attacked graphs checked",
+    )
+
+
+def beats_largest_class(
+    clean: Sequence[float], balanced: Sequence[float], trivial: float, num_classes: int, *, slack: float
+) -> Check:
+    """Check that the model does better than to answer with the largest class always.
+
+    No attack lowers such a model, so it looks robust. On classes of very different sizes a useful model may
+    have no higher accuracy, but then its balanced accuracy is higher.
+    """
+    name = "the model is better than the largest class alone"
+    if num_classes < 2:
+        return Check(name=name, passed=None, detail="the tested nodes have a single class")
+    right, fair, chance = fmean(clean), fmean(balanced), 100 / num_classes
+    compared = f"model {right:.1f}, largest class {trivial:.1f}"
+    return Check(
+        name=name,
+        passed=right > trivial + slack or fair > chance + max(MARGIN, slack),
+        detail=f"{compared}; balanced accuracy {fair:.1f}, chance {chance:.1f}",
+    )
+
+
+def beats_shuffled_labels(balanced: Sequence[float], shuffled: Sequence[float], *, slack: float) -> Check:
+    """Check that the labels taught the model something: trained on shuffled labels it must be worse."""
+    name = "the model is better than one trained on shuffled labels"
+    if not shuffled:
+        return Check(name=name, passed=None, detail="the model could not be trained on shuffled labels")
+    true, chance = fmean(balanced), fmean(shuffled)
+    return Check(
+        name=name,
+        passed=true > chance + slack,
+        detail=f"balanced accuracy {true:.1f}, with shuffled labels {chance:.1f}",
     )

@@ -13,11 +13,11 @@ from torch_geometric.data import Data
 from gadc._base.pairs import encode_pairs
 from gadc.datasets._border import check_graph
 from gadc.models import make_model
-from gadc.models._training.loop import accuracy
 from gadc.robustness.attacks import Flips, Scores
 from gadc.robustness.auditing._attacks import AuditAttack
 from gadc.robustness.auditing._findings import Finding, strongest_attacks
 from gadc.robustness.auditing._gradient_probe import GradientProbe, probe_gradient
+from gadc.robustness.auditing._metrics import METRICS, balanced_accuracy
 from gadc.robustness.auditing._problems import Problems
 from gadc.robustness.auditing._validity import is_valid_attack
 
@@ -36,6 +36,7 @@ class Defender:
         fit: Function that trains the model.
         data: The clean graph.
         seed: Seed of training and attacks.
+        metric: Name of the reported figure, see `METRICS`.
         problems: Where parts that cannot be run are noted.
         progress: Function that is called with a description of each stage, or None.
     """
@@ -45,10 +46,12 @@ class Defender:
         fit: Fit,
         data: Data,
         seed: int,
+        metric: str,
         problems: Problems,
         progress: Callable[[str], None] | None,
     ) -> None:
         data = check_graph("audit", data, needs=("x", "edge_index", "y", "train_mask", "test_mask"))
+        self.metric = METRICS[metric]
         self.fit, self.data, self.seed, self.problems, self.progress = fit, data, seed, problems, progress
         self.nodes = torch.nonzero(data.test_mask & (data.y >= 0)).flatten()
         if not len(self.nodes):
@@ -56,12 +59,19 @@ class Defender:
         self.num_edges = len(encode_pairs(data.edge_index, None)[0])
         self._begin("training")
         self.scores = fit(data, seed)
-        self.clean = self._accuracy(self.scores, data)
+        self.clean, self.balanced = self._test(self.scores, data)
 
     @property
     def trivial(self) -> float:
-        """Share of the largest class among the tested nodes, in percent."""
-        return 100.0 * float(torch.bincount(self.data.y[self.nodes]).max()) / len(self.nodes)
+        """The figure of a model that always answers with the largest class of the tested nodes."""
+        labels = self.data.y[self.nodes]
+        count = torch.bincount(labels)
+        return self.metric(torch.zeros(len(labels), len(count)).index_fill_(1, count.argmax(), 1.0), labels)
+
+    @property
+    def num_classes(self) -> int:
+        """Number of classes of the tested nodes."""
+        return len(self.data.y[self.nodes].unique())
 
     @cached_property
     def surrogate(self) -> Scores:
@@ -99,6 +109,11 @@ class Defender:
         self._begin("MLP without the graph")
         return self.problems.attempt("MLP without the graph", self._graph_free)
 
+    def shuffled(self) -> float | None:
+        """Measure the balanced accuracy of the model trained on shuffled labels, which it cannot learn."""
+        self._begin("shuffled labels")
+        return self.problems.attempt("training on shuffled labels", self._shuffled)
+
     def probe(self) -> GradientProbe | None:
         """Compare the gradient that attacks follow with finite differences."""
         self._begin("gradient")
@@ -111,7 +126,9 @@ class Defender:
         budget = max(1, round(rate * self.num_edges))
         flips = self._flips(attack, budget)
         attacked = flips.apply(self.data)
-        retrained = self.fit(attacked, self.seed) if poisoning else None
+        tested = [None if attack.kind == "poisoning" else self._test(self.scores, attacked)]
+        tested.append(self._test(self.fit(attacked, self.seed), attacked) if poisoning else None)
+        evasion, poisoned = tested
         return Finding(
             attack=attack.name,
             kind=attack.kind,
@@ -120,8 +137,9 @@ class Defender:
             budget=budget,
             flips=len(flips),
             seed=self.seed,
-            evasion=None if attack.kind == "poisoning" else self._accuracy(self.scores, attacked),
-            poisoning=None if retrained is None else self._accuracy(retrained, attacked),
+            evasion=None if evasion is None else evasion[0],
+            poisoning=None if poisoned is None else poisoned[0],
+            balanced=min(one for one in tested if one is not None)[1],
             valid=is_valid_attack(self.data, attacked, budget),
             seconds=round(time.perf_counter() - start, 2),
         )
@@ -138,7 +156,7 @@ class Defender:
         budget = max(1, _UNLIMITED * self.num_edges)
 
         def left(attack: AuditAttack) -> float:
-            return self._accuracy(self.scores, self._flips(attack, budget).apply(self.data))
+            return self._test(self.scores, self._flips(attack, budget).apply(self.data))[0]
 
         names = {f"{attack.name} with an unlimited budget": attack for attack in attacks}
         found = [self.problems.attempt(name, partial(left, attack)) for name, attack in names.items()]
@@ -152,12 +170,26 @@ class Defender:
 
     def _graph_free(self) -> float:
         fitted = make_model("mlp", dropout=0.5).fit(self.data, seed=self.seed)
-        return accuracy(fitted.logits[self.nodes], self.data.y[self.nodes])
+        return self.metric(fitted.logits[self.nodes], self.data.y[self.nodes])
 
-    def _accuracy(self, scores: Scores, data: Data) -> float:
+    def _shuffled(self) -> float:
+        """Train on labels that are permuted within the training nodes and within the validation nodes."""
+        generator = torch.Generator().manual_seed(self.seed)
+        changed = self.data.clone()
+        for mask in (self.data.train_mask, self.data.get("val_mask")):
+            if mask is None:
+                continue
+            nodes = torch.nonzero(mask & (self.data.y >= 0)).flatten()
+            order = torch.randperm(len(nodes), generator=generator)
+            changed.y[nodes] = self.data.y[nodes[order]]
+        return self._test(self.fit(changed, self.seed), self.data)[1]
+
+    def _test(self, scores: Scores, data: Data) -> tuple[float, float]:
+        """Return the reported figure and the balanced accuracy on the tested nodes."""
         with torch.no_grad():
             out = scores(data.x, data.edge_index, data.edge_weight)
-        return accuracy(out[self.nodes], data.y[self.nodes])
+        tested = out[self.nodes], data.y[self.nodes]
+        return self.metric(*tested), balanced_accuracy(*tested)
 
     def _begin(self, stage: str) -> None:
         if self.progress is not None:

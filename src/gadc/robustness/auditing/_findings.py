@@ -23,6 +23,7 @@ class Finding:
         poisoning: Accuracy of a model trained again on the attacked graph; None if it was not asked for.
         valid: Whether the attacked graph is simple, undirected and within the budget.
         seconds: Duration of attack and retraining.
+        balanced: Balanced accuracy, the mean over the classes, where `accuracy` was measured.
     """
 
     attack: str
@@ -36,6 +37,7 @@ class Finding:
     poisoning: float | None
     valid: bool
     seconds: float
+    balanced: float | None = None
 
     @property
     def accuracy(self) -> float:

@@ -18,19 +18,23 @@ ATTACKER_KNOWLEDGE = {
 
 @dataclass(frozen=True, kw_only=True)
 class AuditResult:
-    """Everything that an audit measured; accuracies in percent.
+    """Everything that an audit measured; figures in percent, accuracies unless `metric` says otherwise.
 
     Attributes:
         clean: Accuracy without an attack, one value per seed.
         graph_free: Accuracy of an MLP on the features, which no edge can hurt, one value per seed.
         unlimited: Accuracy if ten times as many pairs are flipped as there are edges, one value per seed;
             seeds for which this failed are missing here and in `graph_free`.
-        trivial: Share of the largest class among the tested nodes.
+        trivial: Accuracy of a model that always answers with the largest class of the tested nodes.
         tested: Number of tested nodes.
         findings: Result of each attack at each budget with each seed.
         skipped: Attacks that were not started, by name, with the reason, such as the size of the graph.
         failed: Attacks and controls that ended with an error, by name, with the error.
         checks: Checks of whether the figures are credible.
+        metric: Name of the figures, "accuracy" by default, or "balanced-accuracy".
+        balanced: Balanced accuracy (the mean over the classes) without an attack, one value per seed.
+        shuffled: Balanced accuracy of the model trained on shuffled labels, one value per seed.
+        num_classes: Number of classes of the tested nodes.
 
     Examples:
         >>> result = AuditResult(
@@ -50,6 +54,10 @@ class AuditResult:
     skipped: dict[str, str]
     failed: dict[str, str]
     checks: tuple[Check, ...]
+    metric: str = "accuracy"
+    balanced: tuple[float, ...] = ()
+    shuffled: tuple[float, ...] = ()
+    num_classes: int | None = None
 
     @property
     def passed(self) -> bool:
