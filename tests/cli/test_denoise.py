@@ -45,7 +45,8 @@ def test_exact_prints_a_certificate(run_json, run, folder, mine):
     out = folder / "f.parquet"
     found = run_json("denoise", *mine, "--exact", "--lam", "2", "-o", out)
     assert found["certificate"]["converged"]
-    assert found["certificate"]["error_bound"] == found["certificate"]["gradient_norm"] / 2
+    bound = found["certificate"]["gradient_norm"] / 2  # and a little more, for rounding
+    assert bound <= found["certificate"]["error_bound"] < 1.01 * bound
     code, _, err = run("denoise", *mine, "--exact", "--variant", "IV", "-o", out)
     assert code == 2
     assert "has no variants" in err
