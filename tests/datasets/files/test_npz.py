@@ -5,6 +5,7 @@ import pytest
 import torch
 from scipy import sparse
 
+from gadc._base.memory import MemoryLimitError
 from gadc.datasets import TableError, read_graph, write_npz
 from tests.helpers.tables import assert_same_graph, named_graph
 
@@ -63,4 +64,31 @@ def test_npz_of_scipy_and_dense_members_are_read(tmp_path):
 def test_bad_npz_is_refused_with_the_reason(tmp_path, members, message):
     np.savez(tmp_path / "g.npz", **members)
     with pytest.raises(TableError, match=message):
+        read_graph(tmp_path / "g.npz")
+
+
+@pytest.mark.parametrize("large", [10**9, 10**18])
+def test_class_numbers_with_large_gaps_are_numbered_again(tmp_path, large):
+    np.savez(tmp_path / "g.npz", adj=np.ones((3, 3)), labels=np.array([0, large, -1]))
+    data = read_graph(tmp_path / "g.npz")
+    assert data.y.tolist() == [0, 1, -1]
+    assert data.class_names == [0, large]
+
+
+def test_an_archive_that_unpacks_beyond_memory_is_refused(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "g.npz", adj=np.zeros((2000, 2000)))
+    monkeypatch.setenv("GADC_MAX_MEMORY", "10MB")
+    with pytest.raises(MemoryLimitError, match=r"the unpacked archive needs about 32.0 MB, and 10.0 MB are"):
+        read_graph(tmp_path / "g.npz")
+
+
+def test_nodes_and_features_beyond_memory_are_refused(tmp_path):
+    empty = np.zeros(0, dtype=np.int64)
+    coo = {"format": np.array(b"coo"), "row": empty, "col": empty, "data": np.zeros(0)}
+    np.savez(tmp_path / "g.npz", shape=np.array([10**15, 10**15]), **coo)
+    with pytest.raises(MemoryLimitError, match="a graph of 1,000,000,000,000,000 nodes needs about"):
+        read_graph(tmp_path / "g.npz")
+    csr = {"attr_data": np.zeros(0), "attr_indices": empty, "attr_indptr": np.zeros(4, dtype=np.int64)}
+    np.savez(tmp_path / "g.npz", adj=np.ones((3, 3)), attr_shape=np.array([3, 10**13]), **csr)
+    with pytest.raises(MemoryLimitError, match="x of 3 nodes and 10,000,000,000,000 features needs about"):
         read_graph(tmp_path / "g.npz")

@@ -41,3 +41,9 @@ def test_one_hot_encoding_refuses_too_many_values():
     edges, nodes = frames([(0, 1)], 1001, name=[f"n{i}" for i in range(1001)])
     with pytest.raises(TableError, match="1001 different values"):
         from_tables(edges, nodes, categorical="onehot")
+
+
+def test_two_features_of_one_name_are_refused():
+    nodes = pl.DataFrame({"id": [1, 2], "a": ["b", "c"], "a=b": [0.5, 1.5]})
+    with pytest.raises(TableError, match="2 features are called 'a=b'; rename the column"):
+        from_tables(pl.DataFrame({"source": [1], "target": [2]}), nodes, categorical="onehot")

@@ -2,8 +2,10 @@
 
 import gzip
 
+import polars as pl
 import pytest
 
+from gadc._base.memory import MemoryLimitError
 from gadc.datasets import TableError, from_tables
 from tests.helpers.tables import frames
 
@@ -53,3 +55,26 @@ def test_pandas_frames_are_read():
         pandas.DataFrame(edges.to_dict(as_series=False)), pandas.DataFrame(nodes.to_dict(as_series=False))
     )
     assert data.num_edges == 4
+
+
+def test_a_small_file_with_rows_beyond_memory_is_refused(tmp_path, monkeypatch):
+    rows = pl.select(source=pl.repeat(1, 10**6), target=pl.repeat(2, 10**6))
+    rows.write_parquet(tmp_path / "e.parquet")
+    assert (tmp_path / "e.parquet").stat().st_size < 10**5
+    monkeypatch.setenv("GADC_MAX_MEMORY", "10MB")
+    with pytest.raises(MemoryLimitError, match=r"a table of 1,000,000 rows needs about 24.0 MB"):
+        from_tables(tmp_path / "e.parquet", pl.DataFrame({"id": [1, 2]}))
+
+
+def test_a_packed_table_that_unpacks_beyond_memory_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "e.csv.gz").write_bytes(gzip.compress(b"source,target\n" + b"1,2\n" * 10**6))
+    monkeypatch.setenv("GADC_MAX_MEMORY", "5MB")
+    with pytest.raises(MemoryLimitError, match=r"the unpacked table needs about 8.0 MB"):
+        from_tables(tmp_path / "e.csv.gz", pl.DataFrame({"id": [1, 2]}))
+
+
+def test_features_beyond_memory_are_refused(monkeypatch):
+    nodes = pl.DataFrame({"id": range(1000), "a": 0.5, "b": 0.5})
+    monkeypatch.setenv("GADC_MAX_MEMORY", "10kB")
+    with pytest.raises(MemoryLimitError, match=r"x of 1,000 nodes and 2 features needs about 16.0 kB"):
+        from_tables(pl.DataFrame({"source": [1], "target": [2]}), nodes)

@@ -23,6 +23,7 @@ from scipy import sparse
 from torch_geometric.data import Data
 
 from gadc._base.files import replacing
+from gadc._base.memory import check_memory
 from gadc.datasets.tables._edges import clean_edges
 from gadc.datasets.tables._report import TableError, TableReport
 from gadc.datasets.tables._table import guarded
@@ -81,6 +82,9 @@ def read_npz(path: Path, *, directed: bool = False) -> Data:
         if not isinstance(archive, np.lib.npyio.NpzFile):
             raise TableError("the file is not a NumPy archive.", file=name)
         with archive:
+            packed: Any = archive.zip
+            size = sum(member.file_size for member in packed.infolist())
+            check_memory(name, size, "the unpacked archive")
             return _to_data(_Archive(name, archive), directed)
 
 
@@ -115,7 +119,7 @@ class _Archive:
         member = next((key for key in ("attr_data", "attr_matrix", "features") if key in self.members), None)
         if member is None:
             return None
-        x = self._csr("attr").toarray() if member == "attr_data" else self.members[member]
+        x = self._dense_attributes() if member == "attr_data" else self.members[member]
         if x.ndim != 2:
             raise self.error(f"must be a matrix, got shape {x.shape}.", member)
         with np.errstate(over="ignore"):
@@ -124,6 +128,14 @@ class _Archive:
             row, column = np.argwhere(~np.isfinite(x))[0]
             raise self.error(f"must be finite, got {x[row, column]} in row {row}, column {column}.", member)
         return x
+
+    def _dense_attributes(self) -> NDArray[Any]:
+        matrix = self._csr("attr")
+        rows, columns = matrix.shape
+        needed = rows * columns * (matrix.dtype.itemsize + 4)  # once as stored, once in single precision
+        check_memory(self.name, needed, f"x of {rows:,} nodes and {columns:,} features")
+        dense: NDArray[Any] = matrix.toarray()
+        return dense
 
     def names(self, member: str) -> list[Any] | None:
         """Read names as a list; pickled names are not opened."""
@@ -166,6 +178,7 @@ class _Archive:
 def _to_data(archive: _Archive, directed: bool) -> Data:
     adj = archive.adjacency()
     n = adj.shape[0]
+    check_memory(archive.name, 24 * n, f"a graph of {n:,} nodes")
     filled = adj.data != 0
     if not filled.all():
         archive.notes.append(

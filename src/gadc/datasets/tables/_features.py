@@ -6,6 +6,7 @@ a column that is not a number is an error with its row; the column never disappe
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gadc._base.memory import check_memory
 from gadc.datasets.tables._preparation import FeatureColumn, FeaturePreparation
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table
@@ -68,13 +70,19 @@ class FeatureReader:
     def read(self, columns: Sequence[str]) -> NDArray[np.float32]:
         """Read the feature matrix from `columns`, in their order."""
         kept = [name for name in columns if self._readable(name)]
+        nodes = len(self.rows) + self.added
+        needed = 8 * nodes * len(kept)  # every column, and all of them side by side
+        check_memory(self.table.name, needed, f"x of {nodes:,} nodes and {len(kept):,} features")
         query = self.table.select(**{str(i): self._cell(name) for i, name in enumerate(kept)})
         frame = self.table.collect(query) if kept else pl.DataFrame()
         blocks = [
             self._filled(self._block(name, series), self._known(name))
             for name, series in zip(kept, frame, strict=True)
         ]
-        return np.hstack([np.empty((len(self.rows) + self.added, 0), dtype=np.float32), *blocks])
+        (name, count), *_ = Counter(self.names).most_common(1) or [("", 1)]
+        if count > 1:  # a category "b" of column "a" beside a column "a=b"
+            raise self._error(f"{count} features are called {name!r}; rename the column.", name)
+        return np.hstack([np.empty((nodes, 0), dtype=np.float32), *blocks])
 
     def _error(self, message: str, column: str, at: int | None = None) -> TableError:
         row = None if at is None else int(self.rows[at])

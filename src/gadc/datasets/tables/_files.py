@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
+from gadc._base.memory import check_memory
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import TEXT, Table, file_suffix, guarded
 
@@ -25,6 +26,10 @@ BINARY: dict[str, Callable[..., pl.LazyFrame]] = {
     ".arrow": pl.scan_ipc,
     ".ipc": pl.scan_ipc,
 }
+
+
+_BYTES_PER_ROW = 24  # two ends or an id and a row number, and a key to sort by, at least
+_PART = 2**26
 
 
 def open_table(table: TableLike, role: str) -> Table:
@@ -72,15 +77,30 @@ def _open_file(path: Path) -> Table:
     with guarded(name):
         if suffix in BINARY:
             frame = BINARY[suffix](name, glob=False)
-            return Table(name=name, frame=frame, schema=dict(frame.collect_schema()))
+            schema, rows = dict(frame.collect_schema()), frame.select(pl.len()).collect().item()
+            # A tiny file can hold any number of equal rows.
+            check_memory(name, _BYTES_PER_ROW * rows, f"a table of {rows:,} rows")
+            return Table(name=name, frame=frame, schema=schema)
         frame = _scan_text(path, TEXT[suffix])
         return Table(name=name, frame=frame, schema=dict(frame.collect_schema()), text=True, first_row=2)
 
 
 def _scan_text(path: Path, separator: str) -> pl.LazyFrame:
     if path.name.lower().endswith(".gz"):
-        return pl.read_csv(gzip.decompress(path.read_bytes()), separator=separator, infer_schema=False).lazy()
+        return pl.read_csv(_unpacked(path), separator=separator, infer_schema=False).lazy()
     return pl.scan_csv(path, separator=separator, infer_schema=False, glob=False)
+
+
+def _unpacked(path: Path) -> bytes:
+    """Unpack a file part by part, so that one that has no end is noticed before memory runs out."""
+    parts: list[bytes] = []
+    size = 0
+    with gzip.open(path) as file:
+        while part := file.read(_PART):
+            parts.append(part)
+            size += len(part)
+            check_memory(str(path), 2 * size, "the unpacked table")
+    return b"".join(parts)
 
 
 def _from_pandas(table: Any, role: str) -> pl.DataFrame:
