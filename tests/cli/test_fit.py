@@ -4,7 +4,10 @@ import json
 
 import numpy as np
 import pytest
+import torch
+from torch_geometric.data import Data
 
+from gadc.cli._graph_data import labels_to_fit
 from gadc.estimators import GADCClassifier
 
 
@@ -133,3 +136,21 @@ def test_a_continuous_target_and_an_empty_graph_are_refused(run, tmp_path, kinds
     code, _, err = run("fit", *tables, "-o", tmp_path / "m")
     assert code == 2
     assert message in err
+
+
+@pytest.mark.parametrize(
+    ("masks", "seen"),
+    [
+        ({"train_mask": [0, 1], "val_mask": [2], "test_mask": [3]}, [0, 1, 2]),
+        ({"train_mask": [0, 1], "test_mask": [3]}, [0, 1]),
+        ({"train_mask": [0, 1]}, [0, 1]),
+        ({"test_mask": [3]}, [0, 1, 2]),
+        ({"train_mask": [0], "val_mask": [1, 3], "test_mask": [3]}, [0, 1]),
+        ({}, [0, 1, 2, 3]),
+    ],
+)
+def test_labels_to_fit_are_never_those_of_test_nodes(masks, seen):
+    data = Data(y=torch.tensor([0, 1, 0, 1]), num_nodes=4)
+    for name, nodes in masks.items():
+        data[name] = torch.isin(torch.arange(4), torch.tensor(nodes))
+    assert torch.nonzero(labels_to_fit(data).y >= 0).flatten().tolist() == seen

@@ -90,7 +90,7 @@ def class_names(data: Data) -> list[Any]:
 
 def labels_to_fit(data: Data) -> Data:
     """Return a copy without masks; of a split, it has the labels of training and validation nodes only."""
-    seen, chosen = copy(check_labels(data)), nodes_in(data, "train", "val")
+    seen, chosen = copy(check_labels(data)), nodes_to_fit(data)
     seen.y = data.y if chosen is None else data.y.masked_fill(~chosen, -1)
     if not (seen.y >= 0).any():
         raise ValueError("fit: no node has a label; name the column with --label.")
@@ -104,6 +104,19 @@ def without_graph(data: Data) -> Data:
     alone = copy(data)
     alone.edge_index = alone.edge_weight = None
     return alone
+
+
+def nodes_to_fit(data: Data) -> Tensor | None:
+    """Return the mask of the nodes whose labels training may see, or None without a split.
+
+    These are the training and validation nodes, or without their masks all but the test nodes.
+    """
+    train, validation, test = (data.get(f"{part}_mask") for part in _PARTS)
+    given = [mask for mask in (train, validation) if mask is not None]
+    if not given:
+        return None if test is None else ~test
+    seen = torch.stack(given).any(0)
+    return seen if test is None else seen & ~test
 
 
 def nodes_in(data: Data, *parts: str) -> Tensor | None:

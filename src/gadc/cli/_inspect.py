@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch_geometric.data import Data
 
-from gadc.cli._graph_data import nodes_in, tell_notes
+from gadc.cli._graph_data import nodes_to_fit, tell_notes
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.graph import GraphOptions
 from gadc.cli._options.output import AsJson
@@ -117,7 +117,7 @@ def suggest_variant(data: Data, seed: int) -> dict[str, str]:
     if data.y is None:
         known = torch.zeros(len(data.x), dtype=torch.bool)
     else:
-        seen = nodes_in(data, "train", "val")
+        seen = nodes_to_fit(data)
         known = data.y >= 0 if seen is None else seen & (data.y >= 0)
     facts = measure_facts(data.x, data.edge_index, data.get("edge_weight"), data.y, known, seed=seed)
     family, reason = suggest(facts)
