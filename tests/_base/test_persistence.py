@@ -5,9 +5,11 @@ import os
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
+from safetensors.torch import save_file as save_tensors
 
 from gadc._base import persistence
 
@@ -122,3 +124,28 @@ def test_other_safetensors_files_are_refused(path, metadata, message):
 def test_files_of_the_first_format_version_are_read(path):
     _rewrite(path, format_version=1)
     _assert_same(*persistence.read(path, "Thing"))
+
+
+def test_settings_nested_without_end_are_refused(path):
+    deep = "[" * 100_000
+    _rewrite(path, settings=deep, sha256=persistence._checksum("Thing", deep, ARRAYS))
+    with pytest.raises(ValueError, match="the text of its settings is not JSON"):
+        persistence.read(path, "Thing")
+
+
+def test_a_header_nested_without_end_is_refused(path):
+    save_file(ARRAYS, path, metadata={"gadc": "[" * 100_000})
+    with pytest.raises(ValueError, match="its header is not JSON"):
+        persistence.read(path, "Thing")
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn])
+def test_types_of_tensors_that_numpy_does_not_have_are_refused(path, dtype):
+    save_tensors({"w": torch.ones(2).to(dtype)}, path, metadata={"gadc": "{}"})
+    with pytest.raises(ValueError, match=r"^read: .*model.gadc (holds a type|is |must have format version)"):
+        persistence.read(path, "Thing")
+
+
+def test_a_folder_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="must be a file, got a folder"):
+        persistence.read(tmp_path, "Thing")

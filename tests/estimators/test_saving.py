@@ -131,6 +131,71 @@ def test_content_that_does_not_fit_together_is_refused(saved, edit):
         GADCClassifier.load(saved)
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("num_steps", 10**9, "num_steps must be at most 100,000, got 1,000,000,000"),
+        ("num_steps", "many", "valid model"),
+        ("lam", "strong", "valid model"),
+        ("eps", None, "valid model"),
+        ("hidden", 10**15, "valid model"),
+        ("directed", "yes", "directed must be of type bool, got 'yes'"),
+        ("validation_fraction", [0.2], "valid model"),
+    ],
+)
+def test_stored_parameters_are_checked_as_in_the_constructor(path, key, value, message):
+    GADCClassifier(RING, variant="II", head="mlp", random_state=0, **QUICK).fit(X, Y).save(path)
+    settings, arrays = persistence.read(path, "GADCClassifier")
+    settings["params"][key] = value
+    persistence.write(path, "GADCClassifier", settings, arrays)
+    with pytest.raises(ValueError, match=message):
+        GADCClassifier.load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scale_": "wide"}, "scale_ must be of type int or float, got 'wide'"),
+        ({"scale_": 0.0}, "scale_ must be finite and > 0"),
+        ({"n_features_in_": 10**15}, "valid model"),
+        ({"report_": []}, "report_ must be of type dict"),
+        ({"feature_names": ["a", ["b"], "c"]}, "feature_names must be 3 names"),
+        ({"classes": {"dtype": "<U2000000000", "values": ["a", "b", "c"]}}, "valid model"),
+        ({"classes": {"dtype": "O", "values": [0, 1, 2]}}, "classes must be a list of text or numbers"),
+        ({"candidate": {"family": "II", "lam": 1.0, "eps": 1.0, "num_steps": 10**9}}, "at most 100,000"),
+        ({"num_nodes": 10**17}, "valid model"),
+        ({"num_nodes": "12"}, "valid model"),
+    ],
+)
+def test_stored_results_are_checked(saved, change, message):
+    settings, arrays = persistence.read(saved, "GADCClassifier")
+    persistence.write(saved, "GADCClassifier", {**settings, **change}, arrays)
+    with pytest.raises(ValueError, match=message):
+        GADCClassifier.load(saved)
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("head.layers.0.bias", np.full(3, np.nan, dtype=np.float32)),
+        ("transduction", np.array([-1] * 12)),
+        ("transduction", np.array([9] * 12)),
+        ("edge_index", np.full((2, 12), 40)),
+        ("edge_weight", np.full(12, np.nan)),
+    ],
+)
+def test_stored_arrays_are_checked(saved, name, array):
+    settings, arrays = persistence.read(saved, "GADCClassifier")
+    persistence.write(saved, "GADCClassifier", settings, {**arrays, name: array})
+    with pytest.raises(ValueError, match="does not hold a valid model"):
+        GADCClassifier.load(saved)
+
+
+def test_a_number_of_steps_without_end_is_refused():
+    with pytest.raises(ValueError, match="GADCClassifier: num_steps must be at most 100,000, got 1,000,000"):
+        GADCClassifier(RING, variant="II", num_steps=10**6).fit(X, Y)
+
+
 def test_unfitted_models_are_not_saved(path):
     with pytest.raises(ValueError, match="not fitted"):
         GADCClassifier().save(path)

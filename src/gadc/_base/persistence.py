@@ -65,12 +65,16 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Array
     Raises:
         ValueError: The file is truncated, damaged, of another version, of another kind or not a model.
     """
+    if os.path.isdir(path):
+        raise ValueError(f"read: {path} must be a file, got a folder.")
     try:
         with safe_open(os.fspath(path), framework="np") as file:
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
         raise ValueError(f"read: {path} is truncated or not a safetensors file: {error}.") from error
+    except (TypeError, ValueError, AttributeError) as error:  # bfloat16 and 8-bit floats, unknown to NumPy
+        raise ValueError(f"read: {path} holds a type of tensor that NumPy does not have: {error}.") from error
     header = _header(path, metadata)
     version = header.get("format_version")
     if version not in _READABLE:
@@ -83,19 +87,23 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Array
     text = header.get("settings")
     if not isinstance(text, str) or header.get("sha256") != _checksum(kind, text, arrays):
         raise ValueError(f"read: {path} is damaged: its content does not match its checksum.")
-    return json.loads(text), arrays
+    return _json_object(path, text, "the text of its settings"), arrays
 
 
 def _header(path: str | os.PathLike[str], metadata: Mapping[str, str]) -> dict[str, Any]:
     if _ENTRY not in metadata:
         raise ValueError(f"read: {path} is a safetensors file, but not a model of gadc.")
+    return _json_object(path, metadata[_ENTRY], "its header")
+
+
+def _json_object(path: str | os.PathLike[str], text: str, name: str) -> dict[str, Any]:
     try:
-        header = json.loads(metadata[_ENTRY])
-    except json.JSONDecodeError as error:
-        raise ValueError(f"read: {path} is damaged: its header is not JSON ({error}).") from error
-    if not isinstance(header, dict):
-        raise ValueError(f"read: {path} is damaged: its header must be a JSON object, got {header!r}.")
-    return header
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"read: {path} is damaged: {name} is not JSON ({error}).") from error
+    if not isinstance(value, dict):
+        raise ValueError(f"read: {path} is damaged: {name} must be a JSON object, got {value!r}.")
+    return value
 
 
 def _checksum(kind: str, settings: str, arrays: Arrays) -> str:

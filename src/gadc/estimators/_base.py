@@ -9,9 +9,17 @@ from sklearn.base import BaseEstimator
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice, check_number
+from gadc._base.validation import check_choice, check_count, check_number
 from gadc.diffusion import NORMALIZATIONS, VARIANTS, diffuse, make_transition, neumann, normalize_rows
 from gadc.estimators._arrays import matrix_to_graph
+
+MAX_STEPS = 100_000  # more steps than any graph needs; a larger number is a slip or a damaged file
+
+
+def check_steps(owner: str, num_steps: int) -> None:
+    """Refuse a number of steps that would keep a machine busy for hours."""
+    if check_count(owner, num_steps, "num_steps") > MAX_STEPS:
+        raise ValueError(f"{owner}: num_steps must be at most {MAX_STEPS:,}, got {num_steps:,}.")
 
 
 class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
@@ -36,6 +44,7 @@ class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
         check_choice(owner, self.normalize, "normalize", NORMALIZATIONS)
         variant = "II" if self.variant == "auto" else self.variant
         make_transition(variant, eps=self.eps, self_loops=self.self_loops, directed=self.directed)
+        check_steps(owner, self.num_steps)
         neumann(self.lam, self.num_steps)
         if self.rtol is not None:
             check_number(owner, self.rtol, "rtol", strict=True)

@@ -8,15 +8,30 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base import persistence
+from gadc._base.memory import check_memory
+from gadc._base.validation import check_count, check_number
+from gadc.datasets._border import check_graph
 from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.estimators._arrays import graph_to_matrix
+from gadc.estimators._base import check_steps
+from gadc.estimators._graph_data import read_edges
 from gadc.models._training.heads import build_head
 from gadc.models.auto import Candidate
 
-_PLAIN = ("n_features_in_", "scale_", "epoch_", "log_loss_", "validation_score_", "explain_", "report_")
+_PLAIN: dict[str, tuple[type, ...]] = {
+    "n_features_in_": (int,),
+    "scale_": (int, float),
+    "epoch_": (int,),
+    "log_loss_": (int, float),
+    "validation_score_": (int, float),
+    "explain_": (str,),
+    "report_": (dict,),
+}
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -56,29 +71,39 @@ def load(cls: type[Any], path: str | os.PathLike[str]) -> Any:
     settings, arrays = persistence.read(path, cls.__name__)
     try:
         return _restore(cls, settings, arrays)
-    except (KeyError, TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
-        raise ValueError(f"{cls.__name__}: {path} does not hold a valid model: {error}") from error
+    except (LookupError, TypeError, ValueError, RuntimeError, AttributeError, ArithmeticError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ValueError(f"{cls.__name__}: {path} does not hold a valid model: {reason}") from error
 
 
 def _restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Arrays) -> Any:
     model = cls(**settings["params"])
+    for name in ("directed", "verbose"):
+        _check_type(name, getattr(model, name), bool)
     model._check_diffusion()
-    for name in _PLAIN:
-        setattr(model, name, settings[name])
-    classes = settings["classes"]
-    model.classes_ = np.array(classes["values"], dtype=np.dtype(classes["dtype"]))
-    if len(np.unique(model.classes_)) != len(model.classes_):
-        raise ValueError("classes must be distinct.")
+    model._head_settings()
+    for name, kinds in _PLAIN.items():
+        setattr(model, name, _check_type(name, settings[name], *kinds))
+    check_count(cls.__name__, model.n_features_in_, "n_features_in_", low=1)
+    check_number(cls.__name__, model.scale_, "scale_", strict=True)
+    model.classes_ = _restore_classes(settings["classes"])
     if settings["feature_names"] is not None:
-        model.feature_names_in_ = np.array(settings["feature_names"], dtype=object)
+        model.feature_names_in_ = _restore_names(settings["feature_names"], model.n_features_in_)
     preparation = settings.get("feature_preparation")  # files of format version 1 do not have it
     model.feature_preparation_ = None if preparation is None else FeaturePreparation.from_dict(preparation)
-    model.transduction_ = model.classes_[arrays.pop("transduction")]
+    codes = arrays.pop("transduction")
+    if codes.ndim != 1 or codes.dtype.kind not in "iu" or codes.min(initial=0) < 0:
+        raise ValueError("transduction must be a vector of class numbers >= 0.")
+    model.transduction_ = model.classes_[codes]
     model.graph_ = _restore_graph(settings["num_nodes"], arrays)
-    if settings["has_adjacency"]:
+    if model.graph_ is not None and model.graph_.num_nodes != len(codes):
+        raise ValueError(f"transduction must have one class per node, got {len(codes)}.")
+    if _check_type("has_adjacency", settings["has_adjacency"], bool):
         model.adjacency = graph_to_matrix(model.graph_)
-    model.candidate_ = None if settings["candidate"] is None else Candidate(**settings["candidate"])
-    model.spread_ = torch.from_numpy(arrays.pop("spread")) if "spread" in arrays else None
+    model.candidate_ = _restore_candidate(settings["candidate"])
+    model.spread_ = _restore_spread(arrays, (len(codes), len(model.classes_)))
+    width = 1 if settings["head"] == "linear" else model.hidden
+    check_memory(cls.__name__, 4.0 * width * (model.n_features_in_ + len(model.classes_)), "the head")
     model.head_ = build_head(
         settings["head"],
         model.n_features_in_,
@@ -86,7 +111,7 @@ def _restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Array
         hidden=model.hidden,
         dropout=model.dropout,
     )
-    state = {name.removeprefix("head."): torch.from_numpy(array) for name, array in arrays.items()}
+    state = {name.removeprefix("head."): _finite(name, array) for name, array in arrays.items()}
     model.head_.load_state_dict(state)  # strict: refuses missing, extra and misshapen arrays
     model.head_.eval()
     return model
@@ -95,6 +120,56 @@ def _restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Array
 def _restore_graph(num_nodes: int | None, arrays: persistence.Arrays) -> Data | None:
     if num_nodes is None:
         return None
-    edge_index = torch.from_numpy(arrays.pop("edge_index"))
-    edge_weight = torch.from_numpy(arrays.pop("edge_weight")) if "edge_weight" in arrays else None
-    return Data(edge_index=edge_index, edge_weight=edge_weight, num_nodes=num_nodes)
+    check_count("graph", num_nodes, "num_nodes", low=1)
+    graph = Data(edge_index=torch.from_numpy(arrays.pop("edge_index")), num_nodes=num_nodes)
+    graph.edge_weight = torch.from_numpy(arrays.pop("edge_weight")) if "edge_weight" in arrays else None
+    return read_edges("graph", check_graph("graph", graph), num_nodes)
+
+
+def _restore_classes(stored: Any) -> NDArray[Any]:
+    values, kind = stored["values"], np.dtype(stored["dtype"])
+    if not isinstance(values, list) or kind.kind not in "biufUS":
+        raise ValueError(f"classes must be a list of text or numbers, got {kind}.")
+    check_memory("classes", len(values) * kind.itemsize, f"{len(values)} names of type {kind}")
+    classes = np.array(values, dtype=kind)
+    if classes.ndim != 1 or not len(classes) or len(np.unique(classes)) != len(classes):
+        raise ValueError("classes must be a list of distinct names.")
+    return classes
+
+
+def _restore_names(names: Any, count: int) -> NDArray[Any]:
+    good = isinstance(names, list) and len(names) == count and all(isinstance(name, str) for name in names)
+    if not good:
+        raise ValueError(f"feature_names must be {count} names.")
+    return np.array(names, dtype=object)
+
+
+def _restore_candidate(stored: Any) -> Candidate | None:
+    if stored is None:
+        return None
+    check_steps("candidate", stored["num_steps"])
+    for name in ("lam", "eps"):
+        check_number("candidate", stored[name], name)
+    return Candidate(**stored)
+
+
+def _restore_spread(arrays: persistence.Arrays, shape: tuple[int, int]) -> Tensor | None:
+    if "spread" not in arrays:
+        return None
+    spread = arrays.pop("spread")
+    if spread.shape != shape or spread.dtype.kind != "f":
+        raise ValueError(f"spread must have shape {shape}, got {spread.dtype} of shape {spread.shape}.")
+    return torch.from_numpy(spread)
+
+
+def _finite(name: str, array: NDArray[Any]) -> Tensor:
+    if array.dtype.kind != "f" or not np.isfinite(array).all():
+        raise ValueError(f"{name} must hold finite numbers, got {array.dtype}.")
+    return torch.from_numpy(array)
+
+
+def _check_type(name: str, value: Any, *kinds: type) -> Any:
+    if type(value) not in kinds:
+        expected = " or ".join(kind.__name__ for kind in kinds)
+        raise ValueError(f"{name} must be of type {expected}, got {value!r}."[:200])
+    return value
