@@ -175,5 +175,5 @@ def test_metattack_refuses_bad_input():
         run_metattack(data, -1)
     unlabelled = data.clone()
     unlabelled.train_mask = torch.zeros(12, dtype=torch.bool)
-    with pytest.raises(ValueError, match="Metattack: train_mask must name at least one node, got none"):
+    with pytest.raises(ValueError, match="train_mask must name at least one node with a label, got none"):
         run_metattack(unlabelled)

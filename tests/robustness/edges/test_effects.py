@@ -90,11 +90,7 @@ def test_edge_effects_compute_the_gram_norm_once(monkeypatch):
 
 
 def test_edge_effects_are_zero_for_a_model_that_uses_no_edge():
-    lonely = torch.empty(2, 0, dtype=torch.int64)
-    model = GADCClassifier(**SHORT).fit(
-        DATA.x.numpy(), np.where(DATA.train_mask, DATA.y, -1), adjacency_matrix(lonely, None)
-    )
-    assert model.candidate_.family == "none"
+    model = fit_model(variant="plain", lam=0.0)
     assert edge_effects(model, DATA.x, DATA.edge_index, None, PAIRS).abs().max() < 1e-6
 
 

@@ -22,6 +22,17 @@ class TrainingState:
         resumable: Whether these parts and torch's random numbers are the whole state, so that a callback can
             store a training and restore it. It is False if a learning-rate schedule or a model keeps state
             elsewhere.
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import Callback, make_model
+        >>> class CountEpochs(Callback):
+        ...     def on_epoch(self, state):
+        ...         self.epochs = len(state.train_losses)
+        >>> counter = CountEpochs()
+        >>> fitted = make_model("gcn", epochs=2).fit(csbm(60, num_features=4, seed=0), callbacks=[counter])
+        >>> counter.epochs
+        2
     """
 
     module: nn.Module
