@@ -73,15 +73,15 @@ def suspicious_edges(
         - `rank`: 1 for the least trusted edge.
         - `row` (if known): Row of the edge table as its user counts rows; null for an edge added since.
         - `source`, `target`: Ids of the two ends, under the column names of the user's edge table if the
-          graph was read from one (`data.table_report`). The direction is the one in `edge_index`; if both
-          directions are there, the end with the lower node number comes first.
+            graph was read from one (`data.table_report`). The direction is the one in `edge_index`; if both
+            directions are there, the end with the lower node number comes first.
         - `cosine`: Cosine of the features of the two ends.
         - `weight_before`, `weight_after`: Weight of the edge in A and in the transition matrix of GADC (IV).
         - `score`: High for an edge that looks false; its unit depends on `score`.
         - `probability`: Probability that the edge is false, if false edges look like random ones.
         - `effect_source`, `effect_target` (with a model): Change of the probability of the predicted class
-          at each end if this edge alone were removed, null after the first `num_effects` edges. Above 0 the
-          edge speaks against the prediction.
+            at each end if this edge alone were removed, null after the first `num_effects` edges. Above 0 the
+            edge speaks against the prediction.
         - `known_false` (if known): Whether the edge is known to be false.
 
     Examples:
