@@ -11,12 +11,14 @@ from torch import Tensor
 Result = TypeVar("Result", Tensor, float)
 
 _FLOATS = (torch.float32, torch.float64)
+_HALF_FLOATS = (torch.float16, torch.bfloat16)
 
 
 def check_features(owner: str, x: Tensor, name: str = "x") -> Tensor:
     """Return features as a dense float32 or float64 matrix, or raise an error.
 
-    Integers and booleans become floats, sparse matrices become dense.
+    Integers and booleans become floats of the default type, float16 and bfloat16 become float32, and sparse
+    matrices become dense.
 
     Args:
         owner: Function or class that the error names.
@@ -34,6 +36,8 @@ def check_features(owner: str, x: Tensor, name: str = "x") -> Tensor:
         x = x.to_dense()
     if x.dtype == torch.bool or not (x.is_floating_point() or x.is_complex()):
         x = x.to(torch.get_default_dtype())
+    if x.dtype in _HALF_FLOATS:
+        x = x.float()  # exact, and products of half floats would overflow
     if x.dtype not in _FLOATS:
         raise TypeError(f"{owner}: {name} must be float32, float64 or integer, got {x.dtype}.")
     check_finite(owner, x, name)
