@@ -55,10 +55,11 @@ class _Counting:
         return gadc.transition(*graph, variant="II")
 
 
-def test_a_cache_is_never_out_of_date():
+def _counted(cached):
+    """A layer that counts its aggregations, its inputs, and a function that tells how many a call took."""
     data, count = pyg_graph(), _Counting()
-    conv = GADCConv(4, 2, count, cached=True, lam=1.0).double()
-    fresh = GADCConv(4, 2, lam=1.0).double()
+    conv = GADCConv(4, 2, count, cached=cached, lam=1.0).double()
+    fresh = GADCConv(4, 2, lam=1.0, cached=False).double()
     fresh.load_state_dict(conv.state_dict())
     inputs = [data.x.clone(), data.edge_index, data.edge_weight.clone()]
 
@@ -67,24 +68,82 @@ def test_a_cache_is_never_out_of_date():
         torch.testing.assert_close(conv(*inputs), fresh(*inputs))
         return count.calls - before
 
+    return conv, inputs, calls
+
+
+def test_a_cache_is_never_out_of_date():
+    conv, inputs, calls = _counted(True)
     assert [calls(), calls(), calls()] == [1, 0, 0]
-    inputs[2] = inputs[2] * 2  # another tensor
+    inputs[2] = inputs[2] * 2  # other values
     assert [calls(), calls()] == [1, 0]
+    inputs[0] = inputs[0].clone()  # another tensor with the same values
+    assert calls() == 0
     inputs[0].mul_(3)  # the same tensor, changed
     assert [calls(), calls()] == [1, 0]
+    inputs[0].data.mul_(0.5)  # changes that a version counter does not see
+    assert [calls(), calls()] == [1, 0]
+    inputs[0].numpy()[0] += 1.0
+    assert [calls(), calls()] == [1, 0]
     inputs[2] = None
+    assert [calls(), calls()] == [1, 0]
+    conv.rtol = 1e-12
     assert [calls(), calls()] == [1, 0]
     inputs[0] = inputs[0].requires_grad_()  # gradients need the graph each time
     assert [calls(), calls()] == [1, 1]
     assert conv(*inputs).requires_grad
-    inputs[0] = inputs[0].detach()
+
+
+def test_a_cache_is_left_out_of_copies():
+    conv, inputs, _ = _counted(True)
     conv(*inputs)
-    other = copy.deepcopy(conv)
-    assert other._aggregated is None
-    assert conv._aggregated is not None
+    assert copy.deepcopy(conv)._seen is None
+    assert conv._seen is not None
+    conv.reset_parameters()
+    assert conv._seen is None
+
+
+def test_a_cache_filled_in_inference_mode_serves_training():
+    conv, inputs, calls = _counted(True)
     with torch.inference_mode():
         inputs[0] = inputs[0] * 1
-        assert calls() == 1
+        assert [calls(), calls()] == [1, 0]
+    conv(*inputs).sum().backward()  # without the cache, torch refuses gradients beside such tensors
+    assert torch.isfinite(conv.linear.weight.grad).all()
+
+
+@pytest.mark.parametrize("cached", [None, False])
+def test_a_callable_of_ones_own_is_not_cached_unless_asked_for(cached):
+    """It may have weights that are learned."""
+    _, _, calls = _counted(cached)
+    assert [calls(), calls(), calls()] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_conv_keeps_the_aggregation_once_a_graph_comes_again(variant):
+    data = pyg_graph()
+    conv = GADCConv(4, 2, variant, **SHORT).double()
+    expected = GADCConv(4, 2, variant, cached=False, **SHORT).double()
+    expected.load_state_dict(conv.state_dict())
+    kept = []
+    for scale in (1.0, 1.0, 1.0, 2.0, 2.0):
+        graph = data.x * scale, data.edge_index, data.edge_weight
+        torch.testing.assert_close(conv(*graph), expected(*graph))
+        kept.append(conv._seen.features is not None)
+    assert kept == [False, True, True, False, True]
+    assert expected._seen is None
+
+
+def test_conv_refuses_what_overflows():
+    conv = GADCConv(4, 2, "plain", lam=1.0)
+    data = pyg_graph()
+    with torch.no_grad():
+        conv.linear.weight.fill_(2.0)
+    with pytest.raises(ValueError, match=r"GADCConv: S X W \+ b must be finite.*; scale x or edge_weight"):
+        conv(torch.full((12, 4), 3e38), data.edge_index)
+    with torch.no_grad():
+        conv.linear.weight[0, 0] = torch.nan
+    with pytest.raises(ValueError, match="GADCConv: weight must be finite, got 1 NaN"):
+        conv(data.x.float(), data.edge_index)
 
 
 def test_conv_prints_its_settings():

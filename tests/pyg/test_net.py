@@ -32,11 +32,22 @@ def _training_losses(net, data, steps=30):
 
 def test_a_cache_changes_nothing_about_training():
     data, shape = pyg_graph(), {"hidden": 8, "dropout": 0.0, "lam": 1.0}
-    cached, fresh = (GADCNet(4, 2, cached=kept, **shape).double() for kept in (True, False))
-    fresh.load_state_dict(cached.state_dict())
-    losses = _training_losses(cached, data)
-    assert losses == pytest.approx(_training_losses(fresh, data))
-    assert losses[-1] < losses[0]
+    nets = [GADCNet(4, 2, cached=kept, **shape).double() for kept in (None, True, False)]
+    for net in nets[1:]:
+        net.load_state_dict(nets[0].state_dict())
+    losses = [_training_losses(net, data) for net in nets]
+    assert losses[0] == pytest.approx(losses[1])
+    assert losses[0] == pytest.approx(losses[2])
+    assert losses[0][-1] < losses[0][0]
+    assert nets[0].conv._seen.features is not None
+
+
+def test_net_refuses_scores_that_overflow():
+    data, net = pyg_graph(), GADCNet(4, 2, dropout=0.0, **SHORT)
+    with torch.no_grad():
+        net.head.layers[0].weight.fill_(3e38)
+    with pytest.raises(ValueError, match="GADCNet: the scores must be finite"):
+        net(1e3 * data.x.float().abs(), data.edge_index)
 
 
 def _communities():

@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from gadc._base.validation import check_count, check_features
-from gadc.diffusion import Transition, make_transition, neumann, polynomial
+from gadc._base.validation import check_count, check_features, check_finite_result
+from gadc.diffusion import Transition, make_transition, neumann
+from gadc.diffusion._checked import CheckedTransition
+from gadc.diffusion._polynomial import unchecked_polynomial
+
+_Graph = tuple[Tensor, Tensor, Tensor | None]
 
 
 @dataclass(frozen=True)
-class _Aggregated:
-    """S X with the tensors it was made of; it is valid for these very tensors while they are unchanged."""
+class _Seen:
+    """A graph that the layer was given, as copies, and S X of it once it is worth keeping.
 
-    inputs: tuple[Tensor | None, ...]
-    versions: tuple[int, ...]
-    features: Tensor
+    Attributes:
+        graph: Features, edges and weights.
+        settings: The settings of the layer that S X depends on.
+        features: S X, or None.
+    """
 
-    def holds_for(self, inputs: tuple[Tensor | None, ...]) -> bool:
-        same = all(mine is given for mine, given in zip(self.inputs, inputs, strict=True))
-        return same and self.versions == _versions(inputs)
+    graph: _Graph
+    settings: tuple[Any, ...]
+    features: Tensor | None = None
+
+    def holds_for(self, graph: _Graph, settings: tuple[Any, ...]) -> bool:
+        """Compare by value: a version counter does not see changes through `.data` or NumPy."""
+        pairs = zip(self.graph, graph, strict=True)
+        return self.settings == settings and all(_equal(mine, given) for mine, given in pairs)
 
 
-def _versions(inputs: tuple[Tensor | None, ...]) -> tuple[int, ...]:
-    return tuple(tensor._version for tensor in inputs if tensor is not None)
+def _equal(a: Tensor | None, b: Tensor | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return a.dtype == b.dtype and a.device == b.device and torch.equal(a, b)
+
+
+def _copied(graph: _Graph) -> _Graph:
+    x, edge_index, edge_weight = graph
+    return x.clone(), edge_index.clone(), None if edge_weight is None else edge_weight.clone()
 
 
 class GADCConv(nn.Module):
@@ -43,9 +61,11 @@ class GADCConv(nn.Module):
         norm: "sym" or "rw", see `gadc.transition`; by default the one of the variant.
         self_loops: Weight of the self-loops, see `gadc.transition`; by default the one of the variant.
         directed: Take the edge list as it is instead of as undirected, which is the default.
-        cached: Keep S X for as long as `forward` is given the same tensors, unchanged. Other tensors, and
-            tensors that require gradients, are aggregated again, so a cache is never out of date. By default
-            nothing is kept.
+        cached: Whether S X is kept for as long as `forward` is given a graph of the same values. Every call
+            compares the values, and a graph that requires gradients is always aggregated again, so what is
+            kept is never out of date. By default S X is kept from the second call with the same values on,
+            unless `variant` is a callable of your own. True keeps it from the first call on, False never.
+            What is kept changes results by no more than rounding; it takes the memory of x and S X.
         bias: Add b, which is the default.
         rtol: Allowed relative error of S X, see `gadc.polynomial`; by default the series is summed directly.
 
@@ -72,7 +92,7 @@ class GADCConv(nn.Module):
         norm: str | None = None,
         self_loops: float | None = None,
         directed: bool = False,
-        cached: bool = False,
+        cached: bool | None = None,
         bias: bool = True,
         rtol: float | None = None,
     ) -> None:
@@ -87,43 +107,63 @@ class GADCConv(nn.Module):
         self.cached = cached
         self.rtol = rtol
         self.linear = nn.Linear(in_channels, out_channels, bias=bias)
-        self._aggregated: _Aggregated | None = None
+        self._seen: _Seen | None = None
 
     def reset_parameters(self) -> None:
         """Draw new weights and forget the cache."""
         self.linear.reset_parameters()
-        self._aggregated = None
+        self._seen = None
 
     # The compiler cannot trace sparse products.
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         """Diffuse, then map; a map to fewer columns goes first, as S (X W) = (S X) W."""
-        inputs = x, edge_index, edge_weight
         x = check_features("GADCConv", x)
         if x.shape[1] != self.in_channels:
             raise ValueError(f"GADCConv: x must have {self.in_channels} columns, got {x.shape[1]}.")
-        if self.cached and not any(t is not None and (t.requires_grad or t.is_inference()) for t in inputs):
-            return self._linear(self._aggregate_once(inputs, x))
+        features = self._remembered((x, edge_index, edge_weight))
+        if features is not None:
+            out: Tensor = self.linear(features)
+        else:
+            out = self._computed(x, edge_index, edge_weight)
+        weight = self.linear.weight
+        return check_finite_result("GADCConv", out, "S X W + b", "scale x or edge_weight", weight=weight)
+
+    def _computed(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> Tensor:
         operator = self.transition(x, edge_index, edge_weight)
         if self.out_channels >= self.in_channels:
-            return self._linear(polynomial(operator, x, self.theta, rtol=self.rtol))
-        out = polynomial(operator, x @ self.linear.weight.T, self.theta, rtol=self.rtol)
+            out: Tensor = self.linear(unchecked_polynomial(operator, x, self.theta, rtol=self.rtol))
+            return out
+        out = unchecked_polynomial(operator, x @ self.linear.weight.T, self.theta, rtol=self.rtol)
         return out if self.linear.bias is None else out + self.linear.bias
 
-    def _linear(self, features: Tensor) -> Tensor:
-        out: Tensor = self.linear(features)
-        return out
-
-    def _aggregate_once(self, inputs: tuple[Tensor | None, ...], x: Tensor) -> Tensor:
-        """Return S X, from the cache where it is valid."""
-        if self._aggregated is None or not self._aggregated.holds_for(inputs):
-            features = polynomial(self.transition(x, *inputs[1:]), x, self.theta, rtol=self.rtol)
-            self._aggregated = _Aggregated(inputs, _versions(inputs), features)
-        return self._aggregated.features
+    def _remembered(self, graph: _Graph) -> Tensor | None:
+        """Return S X if it is kept for this graph, or is worth keeping from now on."""
+        wanted = isinstance(self.transition, CheckedTransition) if self.cached is None else self.cached
+        if not wanted or not all(part is None or isinstance(part, Tensor) for part in graph):
+            return None
+        if any(part is not None and part.requires_grad for part in graph):
+            return None
+        settings = self.transition, tuple(self.theta), self.rtol
+        seen = self._seen
+        if seen is not None and not seen.holds_for(graph, settings):
+            seen = None
+        if seen is not None and seen.features is not None:
+            return seen.features
+        keep = seen is not None or self.cached
+        with torch.inference_mode(False):  # tensors of that mode could not be used in training later
+            if seen is None:
+                seen = _Seen(_copied(graph), settings)
+            if keep:
+                operator = self.transition(*seen.graph)
+                features = unchecked_polynomial(operator, seen.graph[0], self.theta, rtol=self.rtol)
+                seen = replace(seen, features=features)
+        self._seen = seen
+        return seen.features
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the graph out of copies and files of the layer."""
-        return {**self.__dict__, "_aggregated": None}
+        return {**self.__dict__, "_seen": None}
 
     def extra_repr(self) -> str:
         """Return the settings for a printed model."""

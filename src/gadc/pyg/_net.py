@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gadc._base.validation import check_finite_result
 from gadc.models._training.heads import MLP
 from gadc.pyg._conv import GADCConv
 
@@ -58,4 +59,10 @@ class GADCNet(nn.Module):
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         """Return the scores of the classes, shape (n, out_channels)."""
         scores: Tensor = self.head(torch.relu(self.conv(x, edge_index, edge_weight)))
-        return scores
+        checked: Tensor = _checked(scores)
+        return checked
+
+
+@torch.compiler.disable  # type: ignore[untyped-decorator]  # the compiler cannot trace what depends on values
+def _checked(scores: Tensor) -> Tensor:
+    return check_finite_result("GADCNet", scores, "the scores", "scale x, or train with a lower rate")
