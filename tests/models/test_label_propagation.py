@@ -3,6 +3,7 @@
 import pytest
 import torch
 from torch.nn.functional import one_hot
+from torch_geometric.data import Data
 
 from gadc.models import LabelPropagation
 from tests.helpers import dense
@@ -24,6 +25,37 @@ def test_scores_are_the_diffused_training_labels(balance):
         expected = expected / expected.sum(0)
     found = LabelPropagation(lam=3.0, num_steps=6, balance=balance).fit(DATA)
     assert torch.allclose(found.logits.double(), expected, rtol=1e-5, atol=1e-7)
+
+
+def _stars(train):
+    """A star of 20 leaves of class 0 and one of 4 leaves of class 1, joined at their centres."""
+    big, small = torch.arange(1, 21), torch.arange(22, 26)
+    centres = torch.tensor([[0], [21]])
+    edges = torch.cat(
+        [
+            torch.stack([torch.zeros(20, dtype=torch.int64), big]),
+            torch.stack([torch.full((4,), 21), small]),
+            centres,
+        ],
+        1,
+    )
+    y = torch.cat([torch.zeros(21, dtype=torch.int64), torch.ones(5, dtype=torch.int64)])
+    train_mask = torch.zeros(26, dtype=torch.bool).index_fill(0, torch.tensor(train), True)
+    return Data(x=torch.ones(26, 1), edge_index=edges, y=y, train_mask=train_mask, val_mask=~train_mask)
+
+
+def test_balance_by_validation_takes_the_more_accurate_way():
+    for train in ([1, 2, 3, 22], [1, 22], [0, 1, 2, 3, 4, 5, 6, 22]):
+        data = _stars(train)
+        with_, without, best = (LabelPropagation(balance=b).fit(data) for b in (True, False, None))
+        accuracies = [one.trained.val_accuracy for one in (with_, without)]
+        assert best.trained.val_accuracy == max(accuracies)
+        expected = with_ if accuracies[0] > accuracies[1] else without
+        assert torch.equal(best.logits, expected.logits)
+        assert torch.equal(best.scores(data.x, data.edge_index), expected.logits)
+    data.val_mask[:] = False
+    without = LabelPropagation(balance=False).fit(data)
+    assert torch.equal(LabelPropagation(balance=None).fit(data).logits, without.logits)
 
 
 def test_features_and_other_labels_do_not_matter():
