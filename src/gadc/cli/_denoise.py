@@ -12,7 +12,7 @@ from gadc.cli._graph_data import feature_names, id_column, tell_notes
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.diffusion import DiffusionOptions
 from gadc.cli._options.graph import GraphOptions
-from gadc.cli._options.output import AsJson, TableOut, check_table_path
+from gadc.cli._options.output import AsJson, EscapeFormulas, TableOut, check_table_path
 from gadc.cli._output import print_facts, print_json, say, write_table
 from gadc.cli._progress import iterating, working
 from gadc.diffusion import diffuse, minimize_agsd, normalize_rows, row_sums, transition
@@ -37,6 +37,7 @@ def denoise(
             help="Write S X as the paper defines it. Default: divide by the row sums of S (keeps units).",
         ),
     ] = False,
+    escape_formulas: EscapeFormulas = False,
     as_json: AsJson = False,
 ) -> None:
     """Denoise features over a graph and write them beside the ids of the nodes.
@@ -48,7 +49,7 @@ def denoise(
 
     Example: gadc denoise --edges edges.csv --nodes nodes.csv -o features.parquet
     """
-    check_table_path(out)
+    check_table_path(out, escape_formulas=escape_formulas)
     with working("Reading the graph"):
         data = graph.read()
     tell_notes(data)
@@ -56,7 +57,7 @@ def denoise(
     known = read_preparation(data)
     if known is not None and known.is_standardized:
         features, data.feature_names = known.unscale(features), known.raw_names
-    write_table(_frame(data, features), out)
+    write_table(_frame(data, features), out, escape_formulas=escape_formulas)
     facts = {"out": str(out), "nodes": len(features), "features": features.shape[1], **found}
     if as_json:
         return print_json(facts)

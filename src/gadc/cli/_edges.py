@@ -12,7 +12,7 @@ from gadc.cli._graph_data import id_column, labels_to_fit, tell_notes
 from gadc.cli._models import load_model
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.graph import GraphOptions
-from gadc.cli._options.output import AsJson, check_table_path
+from gadc.cli._options.output import AsJson, EscapeFormulas, check_table_path
 from gadc.cli._output import print_facts, print_json, print_rows, say, write_table
 from gadc.cli._progress import working
 from gadc.datasets import from_tables
@@ -48,6 +48,7 @@ def edges(
         Path | None,
         typer.Option("--truth", help="Table of edges known to be false, to judge the score by."),
     ] = None,
+    escape_formulas: EscapeFormulas = False,
     as_json: AsJson = False,
 ) -> None:
     """Rank the edges of a graph by how little they can be trusted, the most suspicious first.
@@ -62,8 +63,7 @@ def edges(
 
     Example: gadc edges --edges edges.csv --nodes nodes.csv -o suspicious.parquet
     """
-    if out is not None:
-        check_table_path(out)
+    check_table_path(out, escape_formulas=escape_formulas)
     fitted = None if model is None or not effects else load_model(model)
     with working("Reading the graph"):
         data = graph.read(keep_rows=True) if fitted is None else graph.read_for(fitted, keep_rows=True)
@@ -78,7 +78,7 @@ def edges(
     facts = {"out": None if out is None else str(out), "edges": len(once), "rows": len(table), "score": score}
     facts |= _quality(once, known)
     if out is not None:
-        write_table(_with_other_columns(table, data, graph.edges), out)
+        write_table(_with_other_columns(table, data, graph.edges), out, escape_formulas=escape_formulas)
     if as_json:
         return print_json({**facts, "first": table.head(_NUM_SHOWN).to_dicts()})
     print_facts(graph.title, facts)

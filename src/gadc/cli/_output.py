@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gadc._base.files import replacing
+from gadc.datasets.tables._writers import write_frame
+
+_FORMULA_STARTS = r"=+\-@\t\r\n＝＋－＠"  # the last four are their wide forms, which some programs accept
 
 
 def print_json(value: Any) -> None:
@@ -95,15 +98,33 @@ def command_line(context: typer.Context) -> str:
     return shlex.join(words)
 
 
-def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """Write a table in the format of its suffix; the file appears whole or not at all."""
-    write: dict[str, Any] = {
-        ".parquet": frame.write_parquet,
-        ".csv": frame.write_csv,
-        ".feather": frame.write_ipc,
-    }
-    with replacing(path) as temporary:
-        write[path.suffix.lower()](temporary)
+def write_table(frame: pl.DataFrame, path: Path, *, escape_formulas: bool = False) -> None:
+    """Write a table in the format of its suffix; the file appears whole or not at all.
+
+    Args:
+        frame: The table.
+        path: The file.
+        escape_formulas: Whether text that a spreadsheet program would run gets an apostrophe in front.
+            Default: no.
+    """
+    write_frame("--out", escape_cells(frame) if escape_formulas else frame, path)
+
+
+def escape_cells(frame: pl.DataFrame) -> pl.DataFrame:
+    """Put an apostrophe in front of every text cell and header that a spreadsheet reads as a formula."""
+    starts = f"^[{_FORMULA_STARTS}]"
+    texts = [name for name, kind in frame.schema.items() if kind in (pl.String, pl.Categorical, pl.Enum)]
+    for name in texts:
+        column = frame[name].cast(pl.String)
+        runs = column.str.contains(starts)
+        frame = frame.with_columns(pl.when(runs).then("'" + column).otherwise(column).alias(name))
+    for name in frame.columns:
+        if re.match(starts, name):
+            free = f"'{name}"
+            while free in frame.columns:
+                free = f"'{free}"
+            frame = frame.rename({name: free})
+    return frame
 
 
 def _finite(value: Any) -> Any:

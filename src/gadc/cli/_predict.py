@@ -10,14 +10,20 @@ from gadc.cli._graph_data import id_column, tell_notes
 from gadc.cli._models import ModelFile, load_model, predict_probabilities
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.graph import GraphOptions
-from gadc.cli._options.output import AsJson, TableOut, check_table_path
+from gadc.cli._options.output import AsJson, EscapeFormulas, TableOut, check_table_path
 from gadc.cli._output import print_facts, print_json, write_table
 from gadc.cli._progress import working
 from gadc.estimators import GADCClassifier
 
 
 @expand_bundles
-def predict(model: ModelFile, graph: GraphOptions, out: TableOut, as_json: AsJson = False) -> None:
+def predict(
+    model: ModelFile,
+    graph: GraphOptions,
+    out: TableOut,
+    escape_formulas: EscapeFormulas = False,
+    as_json: AsJson = False,
+) -> None:
     """Predict the class of every node of a graph.
 
     The graph is the graph of `gadc fit` or another graph with the same feature columns. The model file says
@@ -26,14 +32,14 @@ def predict(model: ModelFile, graph: GraphOptions, out: TableOut, as_json: AsJso
 
     Example: gadc predict model.safetensors --edges edges.csv --nodes nodes.csv -o predictions.parquet
     """
-    check_table_path(out)
+    check_table_path(out, escape_formulas=escape_formulas)
     classifier = load_model(model)
     with working("Reading the graph"):
         data = graph.read_for(classifier)
     tell_notes(data, compare_scales=False)
     with working("Predicting"):
         frame = _frame(data, classifier, predict_probabilities(classifier, data))
-    write_table(frame, out)
+    write_table(frame, out, escape_formulas=escape_formulas)
     counts = frame["class"].value_counts(sort=True).rows()
     facts = {"out": str(out), "nodes": len(frame), "predicted": {str(name): count for name, count in counts}}
     facts["mean_probability"] = float(frame["probability"].mean())  # type: ignore[arg-type]

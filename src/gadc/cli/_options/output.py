@@ -13,13 +13,26 @@ REPORT_SUFFIXES = (".html", ".htm")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 TableOut = Annotated[Path, typer.Option("-o", "--out", help="Table to write (.parquet, .csv or .feather).")]
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas",
+        help="Put an apostrophe in front of text that a spreadsheet program would run as a formula (.csv).",
+    ),
+]
 ReportFile = Annotated[
     Path | None, typer.Option("--report", help="HTML report to write, one file with tables and plots.")
 ]
 
 
-def check_table_path(path: Path) -> None:
-    """Refuse, before the work is done, a table that cannot be written."""
+def check_table_path(path: Path | None, *, escape_formulas: bool = False) -> None:
+    """Refuse, before the work is done, a table that cannot be written, or formulas where none can be."""
+    if escape_formulas and (path is None or path.suffix.lower() != ".csv"):
+        raise ValueError(
+            f"--escape-formulas requires --out FILE.csv, got {None if path is None else str(path)!r}."
+        )
+    if path is None:
+        return
     if path.suffix.lower() not in TABLE_SUFFIXES:
         raise ValueError(f"--out must end in one of {', '.join(TABLE_SUFFIXES)}, got {str(path)!r}.")
     check_file(path)

@@ -81,7 +81,7 @@ def _open_file(path: Path) -> Table:
             # A tiny file can hold any number of equal rows.
             check_memory(name, _BYTES_PER_ROW * rows, f"a table of {rows:,} rows")
             return Table(name=name, frame=frame, schema=schema)
-        frame = _scan_text(path, TEXT[suffix])
+        frame = _single_quotes(_scan_text(path, TEXT[suffix]))
         return Table(name=name, frame=frame, schema=dict(frame.collect_schema()), text=True, first_row=2)
 
 
@@ -89,6 +89,12 @@ def _scan_text(path: Path, separator: str) -> pl.LazyFrame:
     if path.name.lower().endswith(".gz"):
         return pl.read_csv(_unpacked(path), separator=separator, infer_schema=False).lazy()
     return pl.scan_csv(path, separator=separator, infer_schema=False, glob=False)
+
+
+def _single_quotes(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Undo the doubled quotes of quoted headers, which Polars undoes in cells only."""
+    doubled = [name for name in frame.collect_schema().names() if '""' in name]
+    return frame.rename({name: name.replace('""', '"') for name in doubled}) if doubled else frame
 
 
 def _unpacked(path: Path) -> bytes:

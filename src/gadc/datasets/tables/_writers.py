@@ -12,6 +12,9 @@ from torch_geometric.utils import is_undirected
 
 from gadc._base.files import replacing
 
+_TEXT = {".csv": ",", ".tsv": "\t"}
+SUFFIXES = (*_TEXT, ".parquet", ".feather")
+
 
 def write_tables(data: Data, edges_path: str | os.PathLike[str], nodes_path: str | os.PathLike[str]) -> None:
     """Write a graph as two tables that `from_tables` can read.
@@ -52,20 +55,38 @@ def write_tables(data: Data, edges_path: str | os.PathLike[str], nodes_path: str
     if data.x is not None:
         names = data.get("feature_names") or [f"x{i}" for i in range(data.x.shape[1])]
         nodes = nodes.hstack(pl.from_numpy(data.x.detach().cpu().numpy(), schema=list(names)))
-    _write(edges, Path(edges_path))
-    _write(nodes, Path(nodes_path))
+    write_frame("write_tables", edges, Path(edges_path))
+    write_frame("write_tables", nodes, Path(nodes_path))
 
 
-def _write(frame: pl.DataFrame, path: Path) -> None:
+def write_frame(owner: str, frame: pl.DataFrame, path: Path) -> None:
+    """Write a table in the format of its suffix; the file appears whole or not at all.
+
+    Args:
+        owner: Name of the caller, for errors.
+        frame: The table.
+        path: The file; an existing one is replaced.
+
+    Raises:
+        ValueError: The format does not exist or cannot hold a column.
+        OSError: The file cannot be written, for instance because the disk is full.
+    """
     suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(f"{owner}: the suffix must be one of {', '.join(SUFFIXES)}, got {path.name!r}.")
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested() or kind == pl.Binary]
+    if suffix in _TEXT and nested:
+        raise ValueError(
+            f"{owner}: {path.name!r} must be .parquet or .feather, since a text table cannot hold the column "
+            f"{nested[0]!r} of type {frame.schema[nested[0]]}."
+        )
     with replacing(path) as temporary:
-        if suffix in (".csv", ".tsv"):
-            frame.write_csv(temporary, separator="\t" if suffix == ".tsv" else ",")
-        elif suffix == ".parquet":
-            frame.write_parquet(temporary)
-        elif suffix == ".feather":
-            frame.write_ipc(temporary)
-        else:
-            raise ValueError(
-                f"write_tables: the suffix must be .csv, .tsv, .parquet or .feather, got {path.name!r}."
-            )
+        try:
+            if suffix in _TEXT:
+                frame.write_csv(temporary, separator=_TEXT[suffix])
+            elif suffix == ".parquet":
+                frame.write_parquet(temporary)
+            else:
+                frame.write_ipc(temporary)
+        except pl.exceptions.PolarsError as error:  # how its Parquet writer reports a full disk
+            raise OSError(f"{owner}: {path} cannot be written: {error}.") from error
