@@ -12,6 +12,7 @@ from gadc._base.validation import (
     check_finite,
     check_finite_result,
     check_number,
+    check_sparse_features,
 )
 
 NAN, INF = float("nan"), float("inf")
@@ -29,6 +30,56 @@ def test_sparse_features_become_dense():
     x = check_features("f", torch.eye(3).to_sparse())
     assert x.layout == torch.strided
     assert torch.equal(x, torch.eye(3))
+
+
+def test_sparse_features_in_the_right_form_are_returned_as_they_are():
+    x = torch.eye(3).to_sparse_csr()
+    assert check_sparse_features("f", x) is x
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        torch.eye(3).to_sparse(),
+        torch.eye(3).to_sparse_csc(),
+        torch.eye(3, dtype=torch.float64).to_sparse_csr(),
+        torch.eye(3, dtype=torch.int64).to_sparse(),
+        torch.eye(3, dtype=torch.float16).to_sparse(),
+        torch.eye(3).to_sparse().requires_grad_(),
+        torch.sparse_csr_tensor(
+            *(torch.arange(n, dtype=torch.int32) for n in (4, 3)), torch.ones(3), size=(3, 3)
+        ),
+        torch.sparse_coo_tensor([[0, 0, 1, 2], [0, 0, 1, 2]], [0.5, 0.5, 1.0, 1.0], (3, 3)),
+    ],
+    ids=["coo", "csc", "double", "integer", "half", "gradient", "int32 indices", "repeated entries"],
+)
+def test_sparse_features_become_csr_of_single_precision(x):
+    checked = check_sparse_features("f", x)
+    assert (checked.layout, checked.dtype) == (torch.sparse_csr, torch.float32)
+    assert (checked.col_indices().dtype, checked.requires_grad) == (torch.int64, False)
+    assert torch.equal(checked.to_dense(), torch.eye(3))
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "message"),
+    [
+        (torch.eye(2), TypeError, "f: x must be a sparse torch.Tensor, got a dense tensor"),
+        ([[1.0]], TypeError, "f: x must be a sparse torch.Tensor, got list"),
+        (torch.ones(2).to_sparse(), ValueError, "f: x must be a sparse matrix .* got shape"),
+        (torch.ones(2, 0).to_sparse(), ValueError, "f: x must be a sparse matrix .* got shape"),
+        ((torch.eye(2) * 1j).to_sparse(), TypeError, "f: x must be float32"),
+        ((torch.eye(2) * NAN).to_sparse(), ValueError, "f: x.* must be finite"),
+        ((torch.eye(2).double() * 1e300).to_sparse_csr(), ValueError, "f: x.* in float32 must be finite"),
+        (
+            torch.sparse_csr_tensor([0, 1], [7], torch.ones(1), (1, 3), check_invariants=False),
+            ValueError,
+            "f: x must be a valid CSR matrix",
+        ),
+    ],
+)
+def test_sparse_features_that_are_refused(x, error, message):
+    with pytest.raises(error, match=message):
+        check_sparse_features("f", x)
 
 
 def test_double_features_are_returned_as_they_are():

@@ -47,6 +47,27 @@ def test_check_graph_reads_other_forms_of_features(x):
     torch.testing.assert_close(checked, X)
 
 
+def test_check_graph_keeps_sparse_features_if_asked_to():
+    data = graph(x=X.to_sparse_csr())
+    assert check_graph("f", data, keep_sparse=True) is data
+    checked = check_graph("f", graph(x=X.double().to_sparse()), keep_sparse=True).x
+    assert (checked.layout, checked.dtype) == (torch.sparse_csr, torch.float32)
+    torch.testing.assert_close(checked.to_dense(), X)
+
+
+def test_check_graph_keeps_dense_features_dense():
+    data = graph()
+    assert check_graph("f", data, keep_sparse=True) is data
+
+
+def test_check_graph_keeps_sparse_features_that_would_not_fit_as_dense(monkeypatch):
+    monkeypatch.setenv("GADC_MAX_MEMORY", "1MB")
+    x = torch.sparse_coo_tensor(torch.zeros(2, 1, dtype=torch.int64), torch.ones(1), (N, 10**9))
+    assert check_graph("f", graph(x=x), keep_sparse=True).x.shape == (N, 10**9)
+    with pytest.raises(MemoryLimitError):
+        check_graph("f", graph(x=x))
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.int8, torch.int64, torch.bool])
 def test_check_graph_reads_other_types_of_features(dtype):
     x = (X * 10 % 2).to(dtype)

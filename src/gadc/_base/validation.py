@@ -44,6 +44,40 @@ def check_features(owner: str, x: Tensor, name: str = "x") -> Tensor:
     return x
 
 
+def check_sparse_features(owner: str, x: Tensor, name: str = "x") -> Tensor:
+    """Return sparse features as a CSR matrix of float32, or raise an error; they never become dense.
+
+    Args:
+        owner: Function or class that the error names.
+        x: Sparse features in any layout; at least one row and one column, all finite.
+        name: Name of the argument. By default "x".
+    """
+    if not isinstance(x, Tensor) or x.layout == torch.strided:
+        got = "a dense tensor" if isinstance(x, Tensor) else type(x).__name__
+        raise TypeError(f"{owner}: {name} must be a sparse torch.Tensor, got {got}.")
+    if x.ndim != 2 or 0 in x.shape or x.dense_dim():
+        raise ValueError(
+            f"{owner}: {name} must be a sparse matrix (nodes, features) with at least one of each, "
+            f"got shape {tuple(x.shape)}."
+        )
+    if x.is_complex():
+        raise TypeError(f"{owner}: {name} must be float32, float64 or integer, got {x.dtype}.")
+    x = x.detach() if x.requires_grad else x
+    if x.layout != torch.sparse_csr:
+        x = x.to_sparse_csr()
+    rows, columns, values = x.crow_indices(), x.col_indices(), x.values()
+    check_finite(owner, values, f"{name}.values()")
+    try:
+        checked = torch.sparse_csr_tensor(
+            rows.long(), columns.long(), values.float(), x.shape, check_invariants=True
+        )
+    except RuntimeError as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"{owner}: {name} must be a valid CSR matrix, got one where {reason}") from error
+    check_finite(owner, checked.values(), f"{name}.values() in float32")
+    return x if (x.dtype, columns.dtype) == (torch.float32, torch.int64) else checked
+
+
 def check_finite(owner: str, values: Tensor, name: str) -> None:
     """Raise an error that counts the NaN and infinite values and names the place of the first."""
     fault = _non_finite(values)

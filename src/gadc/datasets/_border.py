@@ -3,7 +3,8 @@
 What can be understood becomes the form that the package works with; everything else is refused in one
 sentence that names the attribute, the rule and the value.
 
-    x                a dense matrix, float32 or float64; from sparse, integer, boolean and 16-bit matrices
+    x                a dense matrix, float32 or float64; from sparse, integer, boolean and 16-bit matrices.
+                     With `keep_sparse` a sparse matrix becomes CSR, float32.
     y                int64, -1 for an unlabelled node; from booleans, other integers, lists and floats with
                      whole values (NaN is unlabelled). Class numbers with large gaps are numbered again, and
                      `class_names` keeps them.
@@ -26,7 +27,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.memory import check_memory
-from gadc._base.validation import check_edge_index, check_edge_weight, check_features
+from gadc._base.validation import check_edge_index, check_edge_weight, check_features, check_sparse_features
 
 MASKS = ("train_mask", "val_mask", "test_mask")
 _HALF = (torch.float16, torch.bfloat16)
@@ -34,7 +35,7 @@ _MAX_GAPS = 1000  # class numbers above this and above twice the number of class
 _BYTES_PER_NODE = 24  # degrees, row pointers and positions, at least
 
 
-def check_graph(owner: str, data: Any, *, needs: Sequence[str] = ()) -> Data:
+def check_graph(owner: str, data: Any, *, needs: Sequence[str] = (), keep_sparse: bool = False) -> Data:
     """Return a graph with attributes of the documented types: `data` itself, or a copy where one changes.
 
     `data` is not changed, and a copy shares the attributes that have the right form.
@@ -43,6 +44,8 @@ def check_graph(owner: str, data: Any, *, needs: Sequence[str] = ()) -> Data:
         owner: Name of the public function, or of the file.
         data: The graph.
         needs: Attributes that must be there, such as "x".
+        keep_sparse: Return sparse features as a CSR matrix of float32 instead of a dense matrix; False by
+            default. Dense features stay dense.
 
     Raises:
         TypeError: An attribute has a type that cannot be understood.
@@ -64,7 +67,8 @@ def check_graph(owner: str, data: Any, *, needs: Sequence[str] = ()) -> Data:
             raise ValueError(f"{owner}: data must have {name}, got none.")
     checked = copy(data)
     if data.get("x") is not None:
-        checked.x = _features(owner, data.x)
+        sparse = keep_sparse and isinstance(data.x, Tensor) and data.x.layout != torch.strided
+        checked.x = (check_sparse_features if sparse else _features)(owner, data.x, "data.x")
     n = _num_nodes(owner, checked)
     if checked.x is None:
         checked.num_nodes = n
@@ -80,15 +84,15 @@ def check_graph(owner: str, data: Any, *, needs: Sequence[str] = ()) -> Data:
     return data if same else checked
 
 
-def _features(owner: str, x: Any) -> Tensor:
+def _features(owner: str, x: Any, name: str) -> Tensor:
     if isinstance(x, Tensor) and x.ndim == 2:
         needed = x.numel() * (4 if x.layout != torch.strided or x.dtype in _HALF else 0)
-        check_memory(owner, needed, f"data.x of {x.shape[0]:,} nodes and {x.shape[1]:,} features")
+        check_memory(owner, needed, f"{name} of {x.shape[0]:,} nodes and {x.shape[1]:,} features")
         if x.requires_grad:
             x = x.detach()
         if x.dtype in _HALF:
             x = x.float()
-    return check_features(owner, x, "data.x")
+    return check_features(owner, x, name)
 
 
 def _num_nodes(owner: str, data: Data) -> int:

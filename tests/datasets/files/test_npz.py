@@ -21,6 +21,38 @@ def test_npz_round_trip(tmp_path, weighted):
     assert (back.table_report.edges, back.table_report.labelled) == (2, 3)
 
 
+def test_npz_round_trip_of_sparse_features(tmp_path):
+    data = named_graph()
+    data.x = torch.zeros(4, 20).index_put((torch.tensor([0, 2]), torch.tensor([3, 7])), torch.tensor(1.5))
+    dense, data.feature_names = data.x, [f"f{i}" for i in range(20)]
+    data.x = dense.to_sparse_csr()
+    write_npz(data, tmp_path / "g.npz")
+    back = read_graph(tmp_path / "g.npz", sparse_features=True)
+    assert (back.x.layout, back.x.dtype) == (torch.sparse_csr, torch.float32)
+    assert torch.equal(back.x.to_dense(), dense)
+    plain = read_graph(tmp_path / "g.npz")
+    assert torch.equal(plain.x, dense)
+    assert back.table_report == plain.table_report
+    assert len(back.table_report.constant) == 18
+
+
+def test_npz_with_dense_or_full_features_is_read_as_dense(tmp_path):
+    full = sparse.csr_array(np.ones((2, 2)))
+    parts = {f"attr_{part}": getattr(full, part) for part in ("data", "indices", "indptr", "shape")}
+    np.savez(tmp_path / "full.npz", adj=np.eye(2), **parts)
+    np.savez(tmp_path / "dense.npz", adj=np.eye(2), features=np.eye(2))
+    for name in ("full.npz", "dense.npz"):
+        assert read_graph(tmp_path / name, sparse_features=True).x.layout == torch.strided
+
+
+def test_npz_with_an_infinite_sparse_feature_is_refused(tmp_path):
+    x = sparse.csr_array(([1.0, np.inf], ([0, 1], [0, 11])), shape=(2, 20))
+    parts = {f"attr_{part}": getattr(x, part) for part in ("data", "indices", "indptr", "shape")}
+    np.savez(tmp_path / "g.npz", adj=np.eye(2), **parts)
+    with pytest.raises(TableError, match="must be finite, got inf in row 1, column 11"):
+        read_graph(tmp_path / "g.npz", sparse_features=True)
+
+
 def test_npz_of_the_benchmark_form_is_made_undirected(tmp_path):
     adj = sparse.csr_matrix(np.array([[0, 1, 0], [0, 1, 1], [0, 0, 0]], dtype=float))
     attr = sparse.csr_matrix(np.array([[0, 2.0], [1, 0], [0, 0]]))

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from scipy import sparse
 
 from gadc.datasets import ChecksumError, DatasetNotFoundError, card, digits, load, names
 from gadc.datasets.named import _loading as loading
@@ -20,6 +21,21 @@ def test_load_returns_tensors_and_the_usual_split(tiny):
     assert data.edge_index.shape == (2, 12)
     assert data.train_mask.tolist() == [True, True, False, False, False, False, False]
     assert not (data.val_mask | data.test_mask | data.train_mask)[5], "node 5 has no label"
+
+
+def test_load_keeps_sparse_features_without_making_them_dense(tiny, monkeypatch):
+    dense = load("tiny", root=tiny).x
+    monkeypatch.setattr("gadc._base.csr._SHARE", 1.0)  # the tiny features have only two columns
+    monkeypatch.setattr(sparse.csr_array, "toarray", None, raising=False)
+    x = load("tiny", root=tiny, sparse_features=True).x
+    assert (x.layout, x.dtype) == (torch.sparse_csr, torch.float32)
+    assert torch.equal(x.to_dense(), dense)
+
+
+def test_load_returns_dense_features_if_many_entries_are_not_zero(tiny):
+    x = load("tiny", root=tiny, sparse_features=True).x
+    assert torch.equal(x, load("tiny", root=tiny).x)
+    assert load("digits", sparse_features=True).x.layout == torch.strided
 
 
 def test_load_reads_the_folder_in_the_environment(tiny, monkeypatch):

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch_geometric.data import Data
 
+from gadc._base.csr import from_csr_tensor, is_worth_csr, to_csr_tensor
 from gadc._base.files import replacing
 from gadc._base.memory import check_memory
 from gadc.datasets.tables._edges import clean_edges
@@ -37,7 +38,7 @@ def write_npz(data: Data, path: str | os.PathLike[str]) -> None:
     """Write a graph as a NumPy archive that `read_graph` can read.
 
     Args:
-        data: The graph. Edges and weights, features, labels, masks and names are written.
+        data: The graph. Edges and weights, features (dense or sparse), labels, masks and names are written.
         path: File with the suffix .npz; an existing file is replaced.
 
     Examples:
@@ -63,15 +64,21 @@ def write_npz(data: Data, path: str | os.PathLike[str]) -> None:
         "adj_indptr": np.searchsorted(source[order], np.arange(n + 1)),
         "adj_shape": np.array([n, n]),
     }
-    fields = {"attr_matrix": data.x, "labels": data.y, **{name: data.get(name) for name in _MASKS}}
+    x = data.x
+    if x is not None and x.layout != torch.strided:
+        matrix, x = from_csr_tensor(x), None
+        arrays |= {f"attr_{part}": getattr(matrix, part) for part in ("data", "indices", "indptr", "shape")}
+    fields = {"attr_matrix": x, "labels": data.y, **{name: data.get(name) for name in _MASKS}}
     arrays |= {name: value.detach().cpu().numpy() for name, value in fields.items() if value is not None}
     arrays |= {key: np.asarray(data[name]) for name, key in _NAMES.items() if data.get(name)}
     with replacing(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, **arrays)
 
 
-def read_npz(path: Path, *, directed: bool = False) -> Data:
+def read_npz(path: Path, *, directed: bool = False, sparse_features: bool = False) -> Data:
     """Read an archive; the docstring of this module lists its members.
+
+    With `sparse_features`, features in CSR form stay so if at most one entry in nine is not zero.
 
     Raises:
         TableError: A member is missing or does not fit the others.
@@ -85,7 +92,7 @@ def read_npz(path: Path, *, directed: bool = False) -> Data:
             packed: Any = archive.zip
             size = sum(member.file_size for member in packed.infolist())
             check_memory(name, size, "the unpacked archive")
-            return _to_data(_Archive(name, archive), directed)
+            return _to_data(_Archive(name, archive), directed, sparse_features)
 
 
 class _Archive:
@@ -114,8 +121,24 @@ class _Archive:
             raise self.error(f"must be a square matrix with at least one node, got shape {adj.shape}.", "adj")
         return sparse.coo_array(adj)
 
+    def sparse_features(self) -> sparse.csr_array | None:
+        """Read features in CSR form without making them dense; None unless that saves memory."""
+        if "attr_data" not in self.members:
+            return None
+        matrix = self._csr("attr")
+        if not is_worth_csr(matrix):
+            return None
+        with np.errstate(over="ignore"):
+            matrix = matrix.astype(np.float32)
+        if not np.isfinite(matrix.data).all():
+            first = int(np.argmin(np.isfinite(matrix.data)))
+            row = int(np.searchsorted(matrix.indptr, first, side="right")) - 1
+            got = f"{matrix.data[first]} in row {row}, column {matrix.indices[first]}"
+            raise self.error(f"must be finite, got {got}.", "attr_data")
+        return matrix
+
     def features(self) -> NDArray[np.float32] | None:
-        """Read the features in any of their forms; None if there are none."""
+        """Read the features in any of their forms as a dense matrix; None if there are none."""
         member = next((key for key in ("attr_data", "attr_matrix", "features") if key in self.members), None)
         if member is None:
             return None
@@ -175,7 +198,7 @@ class _Archive:
         return matrix
 
 
-def _to_data(archive: _Archive, directed: bool) -> Data:
+def _to_data(archive: _Archive, directed: bool, sparse_features: bool) -> Data:
     adj = archive.adjacency()
     n = adj.shape[0]
     check_memory(archive.name, 24 * n, f"a graph of {n:,} nodes")
@@ -190,9 +213,11 @@ def _to_data(archive: _Archive, directed: bool) -> Data:
     weight = None if (values == 1).all() else values
     graph = clean_edges(adj.row[filled], adj.col[filled], weight, n, directed=directed)
     data = Data(edge_index=graph.edge_index, edge_weight=graph.edge_weight, num_nodes=n)
-    x, labels = archive.features(), archive.labels()
+    x: sparse.csr_array | NDArray[np.float32] | None = archive.sparse_features() if sparse_features else None
+    x = archive.features() if x is None else x
+    labels = archive.labels()
     if x is not None:
-        data.x = torch.from_numpy(x)
+        data.x = torch.from_numpy(x) if isinstance(x, np.ndarray) else to_csr_tensor(x)
     for name, key in _NAMES.items():
         if (names := archive.names(key)) is not None:
             data[name] = names
@@ -228,8 +253,15 @@ def _feature_names(data: Data) -> list[str]:
     return list(map(str, names)) if names else [f"x{i}" for i in range(data.num_features)]
 
 
-def _constant(x: NDArray[np.float32] | None) -> list[bool]:
-    return [] if x is None else (x.min(axis=0) == x.max(axis=0)).tolist()
+def _constant(x: sparse.csr_array | NDArray[np.float32] | None) -> list[bool]:
+    if x is None:
+        return []
+    if isinstance(x, np.ndarray):
+        low, high = x.min(axis=0), x.max(axis=0)
+    else:
+        low, high = x.min(axis=0).toarray(), x.max(axis=0).toarray()
+    same: list[bool] = (low == high).tolist()
+    return same
 
 
 def _check_lengths(archive: _Archive, data: Data) -> None:

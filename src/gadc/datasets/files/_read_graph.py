@@ -35,6 +35,7 @@ def read_graph(
     directed: bool = False,
     preparation: FeaturePreparation | None = None,
     keep_rows: bool = False,
+    sparse_features: bool = False,
 ) -> Data:
     """Read a graph from one file; its suffix tells the format.
 
@@ -53,6 +54,9 @@ def read_graph(
             returned as it is.
         preparation: As in `from_tables`; None by default.
         keep_rows: As in `from_tables`, for edge lists and GraphML; False by default.
+        sparse_features: Keep features that .npz and .pt files store as sparse matrices in a sparse CSR tensor
+            of float32, if at most one entry in nine is not zero (.npz); False by default. Other features are
+            dense. It cannot be combined with a preparation.
 
     Returns:
         Data with the attributes that `from_tables` describes.
@@ -74,8 +78,15 @@ def read_graph(
     require_suffix(path, list(_SUFFIXES))
     require_file(path)
     suffix = path.suffix.lower()
+    if sparse_features and preparation is not None:
+        raise ValueError("read_graph: sparse_features must be False with a preparation, got True.")
     if suffix in (".npz", ".pt"):
-        data = _checked(path, read_saved(path) if suffix == ".pt" else read_npz(path, directed=directed))
+        data = (
+            read_saved(path)
+            if suffix == ".pt"
+            else read_npz(path, directed=directed, sparse_features=sparse_features)
+        )
+        data = _checked(path, data, sparse_features)
         return data if preparation is None or data.x is None else preparation.apply(data)
     with guarded(str(path)):
         edges, nodes = read_graphml(path) if suffix == ".graphml" else read_edge_list(path)
@@ -99,10 +110,10 @@ def read_graph(
     )
 
 
-def _checked(path: Path, data: Data) -> Data:
+def _checked(path: Path, data: Data, keep_sparse: bool) -> Data:
     """Pass a graph through the border; an error names the file."""
     try:
-        return check_graph(str(path), data)
+        return check_graph(str(path), data, keep_sparse=keep_sparse)
     except MemoryLimitError:
         raise
     except (TypeError, ValueError) as error:

@@ -5,18 +5,12 @@ They are the reference that the other back ends are tested against.
 
 from __future__ import annotations
 
-import warnings
-
 import torch
 from torch import Tensor
 
+import gadc._base.csr  # noqa: F401  drops torch's warning that CSR tensors are in beta
 from gadc.operators._pattern import SparsePattern
 from gadc.operators._step import Step
-
-with warnings.catch_warnings():
-    # torch warns once per process that CSR tensors are in beta; the warning is dropped here.
-    warnings.simplefilter("ignore")
-    torch.sparse_csr_tensor([0, 0], torch.empty(0, dtype=torch.int64), torch.empty(0), (1, 1))
 
 
 def _csr(pattern: SparsePattern, values: Tensor) -> Tensor:
