@@ -195,6 +195,17 @@ def test_a_stale_temporary_that_cannot_be_removed_does_not_stop_the_write(target
     assert stale.exists()
 
 
+def test_cache_folder_without_a_home_says_what_to_set(monkeypatch):
+    def nobody(_):
+        raise KeyError("no such user")
+
+    for name in ("GADC_CACHE", "HOME", "USERPROFILE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pytest.importorskip("pwd"), "getpwuid", nobody)
+    with pytest.raises(OSError, match="no home folder for a cache; set GADC_CACHE"):
+        cache_folder()
+
+
 def test_remove_stale_accepts_a_missing_folder(tmp_path):
     remove_stale(tmp_path / "missing" / "file")
 

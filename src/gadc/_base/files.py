@@ -26,8 +26,15 @@ SUFFIX = ".gadc-tmp"
 
 
 def cache_folder() -> Path:
-    """Return the cache folder of the user: `GADC_CACHE`, or the place where this system keeps caches."""
-    return Path(os.environ.get("GADC_CACHE") or platformdirs.user_cache_dir("gadc")).expanduser()
+    """Return the cache folder of the user: `GADC_CACHE`, or the place where this system keeps caches.
+
+    Raises:
+        OSError: This user has no home folder, as in some containers.
+    """
+    try:
+        return Path(os.environ.get("GADC_CACHE") or platformdirs.user_cache_dir("gadc")).expanduser()
+    except RuntimeError as error:
+        raise OSError("there is no home folder for a cache; set GADC_CACHE to a folder") from error
 
 
 @contextmanager
@@ -46,6 +53,10 @@ def replacing(path: PathLike) -> Iterator[Path]:
     try:
         yield temporary
         move_into_place(temporary, target)
+    except OSError as error:
+        if error.errno is not None and error.filename in (None, str(temporary)):
+            error.filename = str(target)  # the name that the user knows
+        raise
     finally:
         _remove(temporary)
 

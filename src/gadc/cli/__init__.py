@@ -4,14 +4,13 @@ import sys
 from collections.abc import Sequence
 
 from gadc._base.extras import require
-from gadc.datasets import ChecksumError
 
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run a command of the command line and exit.
 
-    The exit code is 0 if the command succeeded, 1 if it failed and 2 if the request was invalid. An error
-    that a user can cause is one line without a traceback.
+    The exit code is 0 if the command succeeded, 1 if it failed and 2 if the request was invalid. A failure
+    that is not a bug is one line without a traceback.
 
     Args:
         args: Words of the command. Default: the words of the command line.
@@ -22,6 +21,11 @@ def main(args: Sequence[str] | None = None) -> None:
         from gadc.cli._group import app  # imports typer
 
         app(args=None if args is None else list(args))
-    except (OSError, ImportError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, ValueError) and not isinstance(error, ChecksumError) else 1)
+    except Exception as error:
+        from gadc.cli._failures import describe_failure  # imports the data sets
+
+        failure = describe_failure(error)
+        if failure is None:
+            raise
+        print(f"error: {failure[0]}", file=sys.stderr)
+        sys.exit(failure[1])

@@ -100,7 +100,8 @@ def get(name: Name, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"name": name, "files": states, "missing": missing})
     elif missing:
-        say(f"{len(missing)} of {len(states)} files are missing; put them under {sources.places[0]}.")
+        place = sources.places[0] if sources.places else "a folder, and name it with --data-dir"
+        say(f"{len(missing)} of {len(states)} files are missing; put them under {place}.")
     else:
         typer.echo(f"{name}: complete.")
     raise typer.Exit(1 if missing else 0)

@@ -110,14 +110,16 @@ def _open_result(file: Path, x: NDArray[Any], *, resume: bool) -> np.memmap[Any,
     """
     if resume:
         return open_memmap(file, mode="r+")
-    result = open_memmap(file, mode="w+", dtype=x.dtype, shape=x.shape)
-    if hasattr(os, "posix_fallocate"):
-        try:
+    try:
+        result = open_memmap(file, mode="w+", dtype=x.dtype, shape=x.shape)
+        if hasattr(os, "posix_fallocate"):
             with file.open("r+b") as opened:
                 os.posix_fallocate(opened.fileno(), 0, file.stat().st_size)
-        except OSError:
-            file.unlink()
-            raise
+    except OSError as error:
+        file.unlink(missing_ok=True)
+        if error.errno is not None and error.filename is None:
+            error.filename = str(file)
+        raise
     return result
 
 

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from gadc._base.files import cache_folder
-from gadc.datasets import ChecksumError, DatasetNotFoundError
+from gadc.datasets import ChecksumError, DatasetNotFoundError, load
 from gadc.datasets.named._checksums import known
 from gadc.datasets.named._sources import Sources
 from tests.helpers.planetoid import TINY
@@ -107,3 +107,23 @@ def test_zipped_copy_is_read(tiny, monkeypatch):
         Sources(root=tiny).read(TINY[0], owner="tiny")
     monkeypatch.setitem(known(), f"{TINY[0]}.zip", hashlib.sha256(zipped.read_bytes()).hexdigest())
     assert Sources(root=tiny).read(TINY[0], owner="tiny") == content
+
+
+def test_a_data_folder_is_enough_without_a_home_folder(tiny, monkeypatch):
+    def homeless():
+        raise OSError("there is no home folder for a cache; set GADC_CACHE to a folder.")
+
+    for module in ("_sources", "_loading"):
+        monkeypatch.setattr(f"gadc.datasets.named.{module}.cache_folder", homeless)
+    assert load("tiny", root=tiny).num_nodes > 0
+    with pytest.raises(DatasetNotFoundError, match=r"no home folder for a cache; set GADC_CACHE"):
+        Sources().read(TINY[0], owner="cora")
+
+
+def test_a_cache_folder_that_cannot_be_made_is_a_warning(tiny, tmp_path, monkeypatch):
+    (tmp_path / "taken").write_text("a file")
+    monkeypatch.setenv("GADC_CACHE", str(tmp_path / "taken" / "cache"))
+    with pytest.warns(UserWarning, match="could not be cached"):
+        assert load("tiny", root=tiny).num_nodes > 0
+    with pytest.raises(DatasetNotFoundError, match="could not be downloaded"):
+        Sources().read(TINY[0], owner="cora")

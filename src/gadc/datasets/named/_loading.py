@@ -1,6 +1,7 @@
 """`load`: from a name to PyTorch Geometric `Data`."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -141,7 +142,9 @@ def read_raw_graph(name: str, sources: Sources) -> RawGraph:
         for file in found.files:  # a changed file is an error even if the store does not need it
             sources.peek(file)
         make = found.read
-        folder = cache_folder() / "processed" / name
+        folder = None
+        with suppress(OSError):  # without a home folder the files are parsed every time
+            folder = cache_folder() / "processed" / name
         expected = {file: known()[file] for file in found.files}
         arrays = cached(
             folder,

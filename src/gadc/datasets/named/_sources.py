@@ -2,6 +2,7 @@
 
 import os
 import zipfile
+from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -35,14 +36,16 @@ class Sources:
         object.__setattr__(self, "root", root)
 
     @property
-    def downloads(self) -> Path:
-        """Folder of downloaded files in the user cache, in the layout of a data folder."""
-        return cache_folder() / "raw"
+    def downloads(self) -> Path | None:
+        """Folder of downloaded files in the user cache, laid out as a data folder; None without a home."""
+        with suppress(OSError):
+            return cache_folder() / "raw"
+        return None
 
     @property
     def places(self) -> list[Path]:
         """Folders that are searched, in this order."""
-        return [*([self.root] if self.root else []), self.downloads]
+        return [place for place in (self.root, self.downloads) if place]
 
     def find(self, path: str) -> Path | None:
         """Return the first place of the file, plain or zipped; None if it is not found."""
@@ -68,7 +71,7 @@ class Sources:
         try:
             check(content, f"{path}.zip" if found.suffix == ".zip" else path, str(found))
         except ChecksumError:
-            if found.is_relative_to(self.downloads):
+            if self.downloads and found.is_relative_to(self.downloads):
                 return None
             raise
         return _unzip(content) if found.suffix == ".zip" else content
@@ -96,13 +99,13 @@ class Sources:
     def fetch(self, path: str, *, owner: str) -> Path:
         """Download a file into the user cache."""
         try:
-            return download(path, self.downloads, progress=self.progress)
+            return download(path, cache_folder() / "raw", progress=self.progress)
         except OSError as error:
-            places = ", ".join(str(place) for place in self.places)
+            places = ", ".join(str(place) for place in self.places) or "any folder"
             raise DatasetNotFoundError(
                 f"{owner}: the file {path} was not found in {places}, and it could not be downloaded: "
                 f"{error}. `gadc data get {owner}` downloads all public files; any other file has to be "
-                f"copied to {self.places[0] / path}."
+                f"copied to {self.places[0] / path if self.places else path}."
             ) from error
 
 

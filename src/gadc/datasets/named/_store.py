@@ -20,17 +20,19 @@ FORMAT = 1
 Arrays = dict[str, Array]
 
 
-def cached(folder: Path, sources: Mapping[str, str], build: Callable[[], Arrays]) -> Arrays:
+def cached(folder: Path | None, sources: Mapping[str, str], build: Callable[[], Arrays]) -> Arrays:
     """Read arrays from a folder; build and write them if they are missing, outdated or damaged.
 
     Args:
-        folder: Folder of the arrays.
+        folder: Folder of the arrays; None builds them every time.
         sources: Raw file -> SHA-256; if one changes, the arrays are built again.
         build: Builds the arrays from the raw files.
 
     Returns:
         Arrays mapped into memory, copy-on-write: changes never reach the disk.
     """
+    if folder is None:
+        return build()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(f"{folder}.lock").acquire()

@@ -88,5 +88,5 @@ def write_frame(owner: str, frame: pl.DataFrame, path: Path) -> None:
                 frame.write_parquet(temporary)
             else:
                 frame.write_ipc(temporary)
-        except pl.exceptions.PolarsError as error:  # how its Parquet writer reports a full disk
+        except (pl.exceptions.PolarsError, OSError) as error:  # a full disk: Polars does not name the file
             raise OSError(f"{owner}: {path} cannot be written: {error}.") from error

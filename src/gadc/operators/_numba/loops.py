@@ -8,6 +8,8 @@ the number of threads.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numba
@@ -203,7 +205,35 @@ def _rescale(
 def compiled(function: Any, *extra: str) -> Any:
     """Compile a function at its first call for the types of its arguments, cached on disk."""
     # "contract" allows a product and a sum in one instruction; nothing is reordered.
-    return numba.njit(function, nogil=True, cache=True, fastmath={"contract", *extra})
+    compile_for = partial(numba.njit, function, nogil=True, fastmath={"contract", *extra})
+    try:
+        return _tolerant(compile_for(cache=True))
+    except RuntimeError:  # no folder can be written to: a read-only package and no home
+        return compile_for()
+
+
+def _tolerant(dispatcher: Any) -> Any:
+    """Let a function be compiled again where its cache is damaged, and do without where none can be written.
+
+    Numba would raise the error of the disk out of the first call of the function.
+    """
+    cache = dispatcher._cache
+    load, save = cache.load_overload, cache.save_overload
+
+    def load_overload(*args: Any) -> Any:
+        try:
+            return load(*args)
+        except Exception:  # a damaged pickle raises almost anything
+            with suppress(OSError):
+                cache.flush()
+            return None
+
+    def save_overload(*args: Any) -> None:
+        with suppress(OSError):
+            save(*args)
+
+    cache.load_overload, cache.save_overload = load_overload, save_overload
+    return dispatcher
 
 
 spmm, row_sums, rescale, mirror = map(compiled, (_spmm, _row_sums, _rescale, _mirror))

@@ -1,0 +1,41 @@
+"""One line and an exit code for every failure that is not a bug."""
+
+import errno
+
+from gadc.datasets import ChecksumError
+
+FAILED, INVALID = 1, 2  # exit codes: it could not be done; the request makes no sense
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+_OUT_OF_MEMORY = ("can't allocate memory", "not enough memory")  # how torch says it, in a RuntimeError
+
+
+def describe_failure(error: BaseException) -> tuple[str, int] | None:
+    """Return the message and the exit code of a failed command; None for a bug, which needs its traceback."""
+    if isinstance(error, ValueError) and not isinstance(error, ChecksumError):
+        return _line(str(error)), INVALID
+    if isinstance(error, MemoryError) or _is_out_of_memory(error):
+        return f"out of memory: {_line(str(error)) or 'the system gave no more'}", FAILED
+    if isinstance(error, OSError):
+        return _line(_describe_system(error)), FAILED
+    if isinstance(error, ImportError | ValueError):
+        return _line(str(error)), FAILED
+    return None
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    return isinstance(error, RuntimeError) and any(text in str(error) for text in _OUT_OF_MEMORY)
+
+
+def _describe_system(error: OSError) -> str:
+    """Say what the system refused, for which file."""
+    if error.errno is None or not error.strerror:
+        return str(error)
+    if error.filename is None:
+        return f"{error.strerror}."
+    advice = "; the disk is full or a limit is reached, and no unfinished file is kept"
+    return f"{error.filename}: {error.strerror}{advice if error.errno in _FULL else ''}."
+
+
+def _line(text: str) -> str:
+    """Join lines, since a value or a file name in a message may hold line breaks."""
+    return " ".join(text.split("\n")).strip()
