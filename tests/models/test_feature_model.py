@@ -3,7 +3,7 @@
 import torch
 
 from gadc.diffusion import normalize_rows
-from gadc.models import FeatureModel
+from gadc.models import Callback, FeatureModel
 from tests.helpers.tiny import tiny_data
 
 MODEL = FeatureModel(epochs=10, hidden=8, normalize="l1")
@@ -35,3 +35,27 @@ def test_feature_model_with_an_mlp_has_hidden_layers_and_learns():
 def test_feature_model_with_a_linear_head_has_one_layer():
     fitted = FeatureModel(head="linear", epochs=5).fit(tiny_data(), seed=1)
     assert len(fitted.module.layers) == 1
+
+
+class _Threads(Callback):
+    def __init__(self):
+        self.seen = set()
+
+    def on_epoch(self, state):
+        self.seen.add(torch.get_num_threads())
+
+
+def test_training_on_few_rows_runs_in_one_thread(monkeypatch):
+    """Many threads make a loop of small products several times slower."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        small, large = _Threads(), _Threads()
+        one = MODEL.fit(tiny_data(), seed=1, callbacks=[small])
+        monkeypatch.setattr("gadc._base.threads.MIN_MULTIPLICATIONS", 1)
+        two = MODEL.fit(tiny_data(), seed=1, callbacks=[large])
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert (small.seen, large.seen) == ({1}, {2})
+    assert torch.equal(one.logits, two.logits)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 from torch_geometric.data import Data
 
+from gadc._base.threads import threads_for
 from gadc.models._model import Fitted, TrainedModel
 from gadc.models._training.callbacks import Callback
 from gadc.models._training.heads import MLP, build_head
@@ -56,16 +57,18 @@ class HeadModel(TrainedModel):
                 input_dropout=self.input_dropout,
                 init=self.init,
             ).to(features.dtype)
-            trained = train(
-                head,
-                lambda: head(train_rows),
-                lambda: head(val_rows),
-                data.y[data.train_mask],
-                data.y[data.val_mask],
-                self._training(),
-                resumable=True,
-                callbacks=callbacks,
-            )
+            weights = sum(layer.numel() for layer in head.parameters())
+            with threads_for(max(len(train_rows), len(val_rows)) * weights):
+                trained = train(
+                    head,
+                    lambda: head(train_rows),
+                    lambda: head(val_rows),
+                    data.y[data.train_mask],
+                    data.y[data.val_mask],
+                    self._training(),
+                    resumable=True,
+                    callbacks=callbacks,
+                )
         return head, trained
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from gadc._base.threads import threads_for
 from gadc.models._training.loop import Training, train
 
 
@@ -28,12 +29,7 @@ def fit_surrogate(diffused: Tensor, y: Tensor, nodes: Tensor, num_classes: int) 
         layer = nn.Linear(diffused.shape[1], num_classes, bias=False, dtype=diffused.dtype)
         nn.init.zeros_(layer.weight)
         rows, labels = diffused[nodes], y[nodes]
-        train(
-            layer,
-            lambda: layer(rows),
-            lambda: layer(rows),
-            labels,
-            labels,
-            Training(lr=0.01, weight_decay=5e-4, epochs=200, selection="last"),
-        )
+        settings = Training(lr=0.01, weight_decay=5e-4, epochs=200, selection="last")
+        with threads_for(len(rows) * layer.weight.numel()):
+            train(layer, lambda: layer(rows), lambda: layer(rows), labels, labels, settings)
     return layer.weight.detach().T.contiguous()
