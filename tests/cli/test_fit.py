@@ -8,6 +8,7 @@ import torch
 from torch_geometric.data import Data
 
 from gadc.cli._graph_data import labels_to_fit
+from gadc.datasets import csbm
 from gadc.estimators import GADCClassifier
 
 
@@ -154,3 +155,30 @@ def test_labels_to_fit_are_never_those_of_test_nodes(masks, seen):
     for name, nodes in masks.items():
         data[name] = torch.isin(torch.arange(4), torch.tensor(nodes))
     assert torch.nonzero(labels_to_fit(data).y >= 0).flatten().tolist() == seen
+
+
+@pytest.mark.parametrize("kind", [torch.bool, torch.uint8, torch.int64])
+def test_fit_does_not_see_the_test_labels_of_a_saved_graph(run_json, tmp_path, kind):
+    data = csbm(60, num_features=4, seed=0)
+    for name in ("train_mask", "val_mask", "test_mask"):
+        data[name] = data[name].to(kind).reshape(-1, 1)
+    heads = []
+    for name, labels in (
+        ("true", data.y),
+        ("false", torch.where(data.test_mask[:, 0] > 0, 1 - data.y, data.y)),
+    ):
+        data.y = labels
+        torch.save(data, tmp_path / f"{name}.pt")
+        settings = ("--variant", "plain", "--num-steps", "2", "-o", tmp_path / name)
+        run_json("fit", "--graph", tmp_path / f"{name}.pt", *settings)
+        heads.append(GADCClassifier.load(tmp_path / name).head_.state_dict())
+    assert all(torch.equal(heads[0][name], heads[1][name]) for name in heads[0])
+
+
+def test_fit_refuses_a_saved_graph_with_several_splits(run, tmp_path):
+    data = csbm(60, num_features=4, seed=0)
+    data.train_mask = data.train_mask[:, None].repeat(1, 10)
+    torch.save(data, tmp_path / "g.pt")
+    code, _, err = run("fit", "--graph", tmp_path / "g.pt", "-o", tmp_path / "m")
+    assert code == 2
+    assert "got 10 splits; choose one, such as data.train_mask[:, 0]" in err

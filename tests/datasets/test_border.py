@@ -8,6 +8,7 @@ from gadc._base.memory import MemoryLimitError
 from gadc.datasets import TableError, read_graph
 from gadc.datasets._border import check_graph
 from gadc.estimators import GADCClassifier
+from gadc.models import make_model
 from gadc.robustness import audit, suspicious_edges
 from gadc.robustness.attacks import DICE
 
@@ -195,8 +196,9 @@ def test_check_graph_refuses_other_objects_and_missing_attributes():
         suspicious_edges,
         lambda data: audit(lambda data, seed: None, data),
         lambda data: DICE()(None, data, nodes=torch.tensor([0]), budget=1),
+        *(lambda data, name=name: make_model(name).fit(data) for name in ("mlp", "gcn", "label-propagation")),
     ],
-    ids=["fit_data", "suspicious_edges", "audit", "attack"],
+    ids=["fit_data", "suspicious_edges", "audit", "attack", "mlp", "gcn", "label-propagation"],
 )
 def test_every_public_entry_passes_the_border(call):
     masks = {"train_mask": Y == 0, "val_mask": Y == 1, "test_mask": Y < 0}

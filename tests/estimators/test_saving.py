@@ -174,6 +174,38 @@ def test_stored_results_are_checked(saved, change, message):
         GADCClassifier.load(saved)
 
 
+COLUMN = {"name": "a", "categories": None, "fill": None, "mean": [0.0], "deviation": [1.0]}
+
+
+@pytest.mark.parametrize(
+    ("stored", "message"),
+    [
+        ("skip", "columns must be a list of columns"),
+        ([COLUMN], "columns must be a list of columns"),
+        ({"columns": 3}, "columns must be a list of columns"),
+        ({"columns": [{"mean": [0.0]}]}, "columns must be a list of columns"),
+        ({"columns": [{**COLUMN, "kind": "x"}]}, "columns must be a list of columns"),
+        ({"columns": [{**COLUMN, "name": 3}]}, "name and categories must be text"),
+        ({"columns": [{**COLUMN, "categories": [["x"]]}]}, "name and categories must be text"),
+        ({"columns": [{**COLUMN, "mean": "0"}]}, "mean must be a list"),
+        ({"columns": [{**COLUMN, "mean": ["0"]}]}, "mean of 'a' must be 1 finite numbers"),
+        ({"columns": [{**COLUMN, "mean": [True]}]}, "mean of 'a' must be 1 finite numbers"),
+        ({"columns": [{**COLUMN, "mean": [10**400]}]}, "mean of 'a' must be 1 finite numbers"),
+        ({"columns": [{**COLUMN, "deviation": [0.0]}]}, "deviations > 0"),
+        ({"columns": [COLUMN], "categorical": ["skip"]}, "categorical must be one of"),
+        ({"columns": [COLUMN], "missing": None}, "missing must be one of"),
+        ({"columns": [COLUMN]}, "must compute the features in feature_names"),
+    ],
+)
+def test_a_stored_preparation_of_features_is_checked(saved, stored, message):
+    settings, arrays = persistence.read(saved, "GADCClassifier")
+    if isinstance(stored, dict):
+        stored = {"categorical": "skip", "missing": "error", **stored}
+    persistence.write(saved, "GADCClassifier", {**settings, "feature_preparation": stored}, arrays)
+    with pytest.raises(ValueError, match=message):
+        GADCClassifier.load(saved)
+
+
 @pytest.mark.parametrize(
     ("name", "array"),
     [

@@ -89,8 +89,7 @@ def _restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Array
     model.classes_ = _restore_classes(settings["classes"])
     if settings["feature_names"] is not None:
         model.feature_names_in_ = _restore_names(settings["feature_names"], model.n_features_in_)
-    preparation = settings.get("feature_preparation")  # files of format version 1 do not have it
-    model.feature_preparation_ = None if preparation is None else FeaturePreparation.from_dict(preparation)
+    model.feature_preparation_ = _restore_preparation(settings)
     codes = arrays.pop("transduction")
     if codes.ndim != 1 or codes.dtype.kind not in "iu" or codes.min(initial=0) < 0:
         raise ValueError("transduction must be a vector of class numbers >= 0.")
@@ -142,6 +141,16 @@ def _restore_names(names: Any, count: int) -> NDArray[Any]:
     if not good:
         raise ValueError(f"feature_names must be {count} names.")
     return np.array(names, dtype=object)
+
+
+def _restore_preparation(settings: dict[str, Any]) -> FeaturePreparation | None:
+    stored = settings.get("feature_preparation")  # files of format version 1 do not have it
+    if stored is None:
+        return None
+    preparation = FeaturePreparation.from_dict(stored)
+    if preparation.names != settings["feature_names"]:
+        raise ValueError("feature_preparation must compute the features in feature_names.")
+    return preparation
 
 
 def _restore_candidate(stored: Any) -> Candidate | None:

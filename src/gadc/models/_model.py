@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import wraps
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice
+from gadc.datasets._border import check_graph
 from gadc.diffusion import NORMALIZATIONS
 from gadc.models._training.callbacks import Callback
 from gadc.models._training.loop import Trained, Training
@@ -59,6 +61,12 @@ class Model(ABC):
 
     differentiable: ClassVar[bool] = True
 
+    def __init_subclass__(cls, **settings: Any) -> None:
+        """Let `fit` of every model check its graph, so that no model has to remember it."""
+        super().__init_subclass__(**settings)
+        if "fit" in vars(cls):
+            cls.fit = _checked(cls.fit)  # type: ignore[method-assign]
+
     @abstractmethod
     def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
         """Train on the nodes of `data.train_mask` and choose the epoch on the nodes of `data.val_mask`.
@@ -72,7 +80,31 @@ class Model(ABC):
 
         Returns:
             The trained model.
+
+        Raises:
+            TypeError: An attribute of the graph has a type that cannot be understood.
+            ValueError: An attribute is missing, or its values or its shape cannot be understood.
         """
+
+
+def _checked(fit: Callable[..., Fitted]) -> Callable[..., Fitted]:
+    """Return a `fit` that passes its graph through the check at the border of the package first."""
+
+    @wraps(fit)
+    def checked_fit(self: Model, data: Data, **options: Any) -> Fitted:
+        owner = type(self).__name__
+        data = check_graph(owner, data, needs=("x", "y", "train_mask", "val_mask"))
+        if not bool(data.train_mask.any()):
+            raise ValueError(f"{owner}: data.train_mask must select at least one node, got none.")
+        unlabelled = int((data.y[data.train_mask | data.val_mask] < 0).sum())
+        if unlabelled:
+            raise ValueError(
+                f"{owner}: data.train_mask and data.val_mask must select labelled nodes, "
+                f"got {unlabelled:,} without a label."
+            )
+        return fit(self, data, **options)
+
+    return checked_fit
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,7 +43,19 @@ def read_saved(path: Path) -> Data:
             raise TableError("the saved Data has no edge_index.", file=str(path))
     if not _is_sound(data.get("table_report")):
         del data.table_report
+    if data.get("feature_preparation") is not None and not _is_preparation(data.feature_preparation):
+        del data.feature_preparation
     return data
+
+
+def _is_preparation(value: object) -> bool:
+    """Tell whether a stored preparation has the attributes and types that its methods rely on."""
+    try:
+        return isinstance(value, FeaturePreparation) and value == FeaturePreparation.from_dict(
+            value.to_dict()
+        )
+    except (AttributeError, TypeError, ValueError, RecursionError):
+        return False
 
 
 def _is_sound(report: object) -> bool:

@@ -15,6 +15,7 @@ import torch
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice
+from gadc.datasets._border import check_graph
 from gadc.datasets.tables._columns import EdgeColumns, NodeColumns, choose_edge_columns, choose_node_columns
 from gadc.datasets.tables._edges import Edges, clean_edges
 from gadc.datasets.tables._features import FeatureReader
@@ -133,6 +134,7 @@ def from_tables(
         notes += label_notes
     notes += known.notes + reader.notes
     data.table_report = _report(data, ends, columns, graph, reader, unknown=dropped, notes=notes)
+    data = check_graph("from_tables", data)
     return data if preparation is None or data.x is None else preparation.apply(data)
 
 

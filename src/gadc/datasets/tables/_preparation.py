@@ -6,18 +6,21 @@ the table at hand, they would give the same node other features as soon as other
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.validation import check_choice
+
 _BLOCK = 64  # columns that are converted to double precision at a time
 _SCALED = " (standardised)"
+_CHOICES = {"categorical": ("skip", "onehot"), "missing": ("error", "mean", "zero")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +50,14 @@ class FeatureColumn:
 
     def check(self) -> None:
         """Refuse values that do not fit together, such as those of a damaged file."""
+        if not isinstance(self.name, str) or not all(isinstance(one, str) for one in self.categories or ()):
+            raise ValueError(
+                f"FeatureColumn: name and categories must be text, got {self.name!r} and {self.categories!r}."
+            )
         width = len(self.raw_names)
         for field in ("fill", "mean", "deviation"):
             values = getattr(self, field)
-            if values is not None and (len(values) != width or not all(map(math.isfinite, values))):
+            if values is not None and (len(values) != width or not all(map(_is_finite, values))):
                 raise ValueError(
                     f"FeatureColumn: {field} of {self.name!r} must be {width} finite numbers, got {values}."
                 )
@@ -99,12 +106,25 @@ class FeaturePreparation:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> FeaturePreparation:
         """Return the preparation that `to_dict` described; a ValueError says what is wrong with it."""
+        known = {field.name for field in fields(FeatureColumn)}
+        entries = values.get("columns") if isinstance(values, Mapping) else None
+        if not isinstance(entries, list | tuple) or not all(
+            isinstance(entry, Mapping) and "name" in entry and set(entry) <= known for entry in entries
+        ):
+            raise ValueError(
+                "FeaturePreparation: columns must be a list of columns, each with a name, "
+                f"got {str(values)[:60]!r}."
+            )
         columns = []
-        for entry in values["columns"]:
-            lists = {key: None if entry[key] is None else tuple(entry[key]) for key in entry if key != "name"}
+        for entry in entries:
+            lists = {key: _tuple(key, value) for key, value in entry.items() if key != "name"}
             columns.append(FeatureColumn(name=entry["name"], **lists))
             columns[-1].check()
-        return cls(columns=tuple(columns), categorical=values["categorical"], missing=values["missing"])
+        chosen = {
+            key: check_choice("FeaturePreparation", values.get(key, ""), key, _CHOICES[key])
+            for key in _CHOICES
+        }
+        return cls(columns=tuple(columns), **chosen)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists and numbers that JSON can hold."""
@@ -224,6 +244,16 @@ class FeaturePreparation:
             pairs += list(zip(means, deviations, strict=True))
         mean, deviation = torch.tensor(pairs, dtype=torch.float64).T
         return mean, deviation
+
+
+def _tuple(key: str, values: Any) -> tuple[Any, ...] | None:
+    if values is not None and not isinstance(values, list | tuple):
+        raise ValueError(f"FeatureColumn: {key} must be a list, got {str(values)[:60]!r}.")
+    return None if values is None else tuple(values)
+
+
+def _is_finite(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max  # also of a huge whole number
 
 
 def _by_block(x: Tensor, change: Any) -> Tensor:
