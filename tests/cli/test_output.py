@@ -84,3 +84,17 @@ def test_escaping_formulas_requires_a_csv_file(run, out):
     code, _, err = run("edges", "--edges", "e.csv", "--nodes", "n.csv", *out, "--escape-formulas")
     assert code == 2
     assert "--escape-formulas requires --out FILE.csv" in err
+
+
+def test_commands_print_names_that_a_terminal_would_obey_escaped(run, tmp_path):
+    nodes, edges = tmp_path / "red \x1b[31m.csv", tmp_path / "edges.csv"
+    pl.DataFrame({"id": [0, 1, 2], "x": [0.0, 1.0, 2.0], "\x1b[2J": ["a", "b", "c"]}).write_csv(
+        tmp_path / "n.csv"
+    )
+    (tmp_path / "n.csv").rename(nodes)
+    pl.DataFrame({"from": [0, 1], "to": [1, 2]}).write_csv(edges)
+    code, out, err = run("data", "info", "--nodes", nodes, "--edges", edges)
+    assert code == 0, err
+    assert "\x1b[31m" not in out + err
+    assert r"red \x1b[31m.csv" in out.replace("\n", "")
+    assert run("data", "info", "--nodes", nodes, "--edges", edges, "--json")[0] == 0

@@ -19,6 +19,18 @@ from gadc.report import (
 )
 
 HOSTILE = "</script><script>console.error('broken out')</script><b>&\"'"
+HOSTILE_NAMES = (
+    HOSTILE,
+    "two\nlines and\ttab",
+    "reversed \u202e from here",
+    "שלום עולם",
+    "中文 🙂",
+    "bell \x07 and red \x1b[31m",
+    "not \udcff UTF-8",
+    "_underscore",
+    "$\\frac{1}{0}$",
+    "x" * 10_000,
+)
 MODELS = {"middling": 60.0, "best": 95.5, "worst": 12.25}
 
 

@@ -9,9 +9,11 @@ import shutil
 import subprocess
 from html import escape, unescape
 
+import polars as pl
 import pytest
 
-from tests.helpers.run_samples import MODELS, run_report
+from gadc.cli import main
+from tests.helpers.run_samples import HOSTILE, HOSTILE_NAMES, MODELS, run_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = [
@@ -116,6 +118,47 @@ def test_texts_have_enough_contrast(seen):
     for selector, ink, paper in seen["texts"]:
         assert contrast(ink, paper) >= 4.5, (selector, ink, paper)
         assert (luminance(paper) < 0.1) == (seen["scheme"] == "dark"), selector
+
+
+@pytest.fixture
+def report_of_hostile_tables(tmp_path):
+    """Write the report of `gadc fit` on tables whose classes, ids, columns and file names are hostile."""
+    names = [name for name in HOSTILE_NAMES if "\udcff" not in name]
+    classes = [names[i % len(names)] for i in range(60)]
+    column = f"size {HOSTILE}"
+    nodes = {"id": [f"{HOSTILE} {i}" for i in range(60)], column: [i % len(names) for i in range(60)]}
+    pl.DataFrame({**nodes, "kind": classes}).write_csv(tmp_path / "<script>alert(1)<!--.csv")
+    edges = {"from": nodes["id"], "to": nodes["id"][10:] + nodes["id"][:10]}
+    pl.DataFrame(edges).write_csv(tmp_path / "edges.csv")
+    path = tmp_path / "run.html"
+    graph = ("--edges", tmp_path / "edges.csv", "--nodes", tmp_path / "<script>alert(1)<!--.csv")
+    words = ("fit", *graph, "--label", "kind", "--variant", "plain", "-o", tmp_path / "m", "--report", path)
+    with pytest.raises(SystemExit) as stop:
+        main([str(word) for word in words])
+    assert stop.value.code == 0
+    return path
+
+
+def test_page_of_hostile_tables_runs_nothing_and_fits_a_phone(report_of_hostile_tables):
+    page = report_of_hostile_tables.read_text(encoding="utf-8")
+    probe = """<script>
+    const seen = {scripts: document.scripts.length, bold: document.querySelectorAll("b, img, iframe").length,
+      overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      text: document.body.textContent};
+    const report = top.document.createElement("pre");
+    report.id = "probe";
+    report.textContent = JSON.stringify(seen);
+    top.document.body.append(report);
+    </script>"""
+    framed = report_of_hostile_tables.with_name("frame.html")
+    framed.write_text(FRAME % escape(page.replace("</body>", probe + "</body>")), encoding="utf-8")
+    dom, console = browse(framed)
+    found = json.loads(unescape(re.search(r'<pre id="probe">(.*?)</pre>', dom, re.DOTALL)[1]))
+    assert console == []
+    assert (found["scripts"], found["bold"]) == (2, 0)  # sorting and the probe
+    assert found["overflow"] <= 0
+    assert HOSTILE in found["text"]
+    assert r"reversed \u202e from here" in found["text"]
 
 
 def luminance(color):

@@ -4,10 +4,11 @@ import re
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from gadc.report import Verdict
-from tests.helpers.run_samples import HOSTILE, MODELS, run_report
+from gadc.report import Comparison, ConfusionMatrix, FeatureMap, Verdict
+from tests.helpers.run_samples import HOSTILE, HOSTILE_NAMES, MODELS, run_report
 
 pytest.importorskip("matplotlib")
 
@@ -30,6 +31,37 @@ def test_page_escapes_texts(page):
     assert page.count("<script>") == 1  # the one that sorts
     assert "<b>" not in page
     assert "A run &lt;/script&gt;" in page
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    count = len(HOSTILE_NAMES)
+    rng = np.random.default_rng(0)
+    confusion = ConfusionMatrix(title="C", classes=HOSTILE_NAMES, counts=np.eye(count, dtype=np.int64))
+    places = rng.normal(size=(2 * count, 2))
+    codes = np.arange(2 * count) % count
+    shown = FeatureMap(title="M", before=places, after=places, codes=codes, classes=HOSTILE_NAMES)
+    return run_report(
+        title=HOSTILE_NAMES[-1],
+        command=" ".join(HOSTILE_NAMES),
+        card=dict(zip(HOSTILE_NAMES, HOSTILE_NAMES[::-1], strict=True)),
+        comparison=Comparison(
+            columns=HOSTILE_NAMES, rows=((HOSTILE_NAMES[2], ()),), caption=HOSTILE_NAMES[2]
+        ),
+        pictures=[confusion, shown],
+        notes=HOSTILE_NAMES,
+    ).html()
+
+
+def test_page_shows_hostile_names_and_obeys_none(hostile):
+    hostile.encode()
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", hostile)
+    assert hostile.count("<script>") == 1
+    assert "<b>" not in hostile
+    for shown in (r"reversed \u202e from here", r"red \x1b[31m", r"not \udcff UTF-8", "x" * 10_000):
+        assert hostile.count(shown) >= 3
+    assert "שלום עולם</text>" in hostile
+    assert "_underscore</text>" in hostile
 
 
 def test_page_gives_parts_of_pictures_unique_ids(page):

@@ -5,5 +5,6 @@
 - `pairs`: edges as whole numbers
 - `memo`: results that are kept within a block
 - `persistence`: fitted models as one file without pickle
+- `text`: names of users on a terminal or a page
 - `files`: files that appear whole or not at all, and the cache folder
 """

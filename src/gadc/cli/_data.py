@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gadc._base.text import visible
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.graph import DataDir
 from gadc.cli._options.output import AsJson
@@ -148,4 +149,4 @@ def _describe_own(graph: OwnGraphOptions, as_json: bool) -> None:
         return print_json({**facts, "report": None if report is None else report.to_dict()})
     print_facts(str(graph.graph or graph.nodes), facts)
     if report is not None:
-        typer.echo(report.summary())
+        typer.echo(visible(report.summary()))

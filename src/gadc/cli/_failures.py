@@ -2,6 +2,7 @@
 
 import errno
 
+from gadc._base.text import visible
 from gadc.datasets import ChecksumError
 
 FAILED, INVALID = 1, 2  # exit codes: it could not be done; the request makes no sense
@@ -38,4 +39,4 @@ def _describe_system(error: OSError) -> str:
 
 def _line(text: str) -> str:
     """Join lines, since a value or a file name in a message may hold line breaks."""
-    return " ".join(text.split("\n")).strip()
+    return " ".join(visible(text).split("\n")).strip()

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from gadc._base.text import visible
 from gadc.datasets.tables._writers import write_frame
 
 _FORMULA_STARTS = r"=+\-@\t\r\n＝＋－＠"  # the last four are their wide forms, which some programs accept
@@ -20,7 +21,8 @@ _FORMULA_STARTS = r"=+\-@\t\r\n＝＋－＠"  # the last four are their wide for
 
 def print_json(value: Any) -> None:
     """Print JSON on standard output, with null for NaN and infinity."""
-    typer.echo(json.dumps(_finite(value), indent=2, ensure_ascii=False))
+    text = json.dumps(_finite(value), indent=2, ensure_ascii=False)
+    typer.echo(text.encode(errors="backslashreplace").decode())  # bytes of a file name that are not UTF-8
 
 
 def print_facts(title: str, facts: dict[str, Any]) -> None:
@@ -46,7 +48,7 @@ def print_rows(title: str, rows: list[dict[str, Any]], *, wrap: str | None = Non
     for key, value in rows[0].items() if rows else ():
         side: Any = "left" if isinstance(value, str) else "right"
         no_wrap = wrap is not None and key != wrap
-        table.add_column(escape(key.replace("_", " ")), justify=side, no_wrap=no_wrap)
+        table.add_column(escape(visible(key.replace("_", " "))), justify=side, no_wrap=no_wrap)
     for row in rows:
         table.add_row(*(escape(format_value(value)) for value in row.values()))
     _print_titled(title, table)
@@ -54,7 +56,7 @@ def print_rows(title: str, rows: list[dict[str, Any]], *, wrap: str | None = Non
 
 def _print_titled(title: str, table: Table) -> None:
     console = Console()
-    console.print(title, style="bold", markup=False, highlight=False, soft_wrap=True)
+    console.print(visible(title), style="bold", markup=False, highlight=False, soft_wrap=True)
     console.print(table)
     console.print()
 
@@ -72,12 +74,12 @@ def format_value(value: Any) -> str:
     if isinstance(value, list):
         texts = [format_value(item) for item in value]
         return ("\n" if any(len(item) > 20 for item in texts) else ", ").join(texts)
-    return "" if value is None else str(value)
+    return "" if value is None else visible(str(value))
 
 
 def say(message: str) -> None:
     """Print a line on standard error, so that standard output holds the result alone."""
-    typer.echo(message, err=True)
+    typer.echo(visible(message), err=True)
 
 
 def command_line(context: typer.Context) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gadc._base.extras import require
+from gadc._base.text import visible
 from gadc.report._grid import LEGEND, lay_out, tally
 from gadc.report._section import Section
 from gadc.report._style import INK, PAPER
@@ -39,6 +40,7 @@ def fill_template(name: str, **values: Any) -> str:
         loader=jinja2.PackageLoader("gadc.report", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=lambda value: visible(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )

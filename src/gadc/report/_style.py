@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
 from gadc._base.extras import require
+from gadc._base.text import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +50,9 @@ def render(
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context({**_STYLE, "svg.hashsalt": name}):
+    with rc_context({**_STYLE, "svg.hashsalt": name}), warnings.catch_warnings():
+        # An SVG holds text, and the reader's program has fonts for all scripts.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = Figure(figsize=size, layout="constrained", facecolor=PAPER)
         paint(figure)
         picture = BytesIO()
@@ -65,5 +69,6 @@ def quiet(axes: Axes) -> None:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Cut a text that would take too much room in a picture."""
+    """Cut a text that would take too much room in a picture, and write it in one line."""
+    text = " ".join(visible(text[:1000]).split())
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -53,6 +53,8 @@ class FeatureMap(Picture):
             here = self.codes == code
             color = CLASS_COLORS[code % len(CLASS_COLORS)]
             label = shortened(name, 12) if len(self.classes) <= len(CLASS_COLORS) else None
+            if label is not None and label.startswith("_"):
+                label = f" {label}"  # matplotlib leaves names out that start with an underscore
             axes.scatter(x[here], y[here], s=9, color=color, alpha=0.75, linewidths=0, label=label)
         axes.set(xticks=[], yticks=[], facecolor=PAPER)
         axes.spines[:].set_alpha(0.4)
