@@ -12,6 +12,7 @@ from gadc._base.validation import (
     check_finite,
     check_finite_result,
     check_number,
+    check_share,
     check_sparse_features,
 )
 
@@ -94,7 +95,6 @@ def test_double_features_are_returned_as_they_are():
         (torch.ones(3), ValueError, r"^f: z must be a matrix .* got shape \(3,\)\.$"),
         (torch.ones(0, 3), ValueError, r"at least one of each, got shape \(0, 3\)"),
         (torch.ones(3, 0), ValueError, r"at least one of each, got shape \(3, 0\)"),
-        (torch.ones(1, 1).half(), TypeError, "must be float32, float64 or integer, got torch.float16"),
         (torch.ones(1, 1) + 1j, TypeError, "got torch.complex64"),
         (torch.tensor([[1.0, NAN], [INF, 0.0]]), ValueError, r"got 2 NaN or infinite .* first at \(0, 1\)"),
     ],
@@ -193,6 +193,27 @@ def test_bad_numbers_are_refused(value):
         check_number("f", value, "eps")
 
 
+@pytest.mark.parametrize("value", [None, "1", [1.0], 1j, torch.ones(2)])
+def test_what_is_not_a_number_is_refused(value):
+    for check in (check_number, check_count, check_share):
+        with pytest.raises(TypeError, match=r"^f: eps must be a number, got .*\.$"):
+            check("f", value, "eps")
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400)])
+def test_integers_beyond_the_range_of_floats_are_refused(value):
+    for check in (check_number, check_count, check_share):
+        with pytest.raises(ValueError, match=r"^f: eps must .*, got an integer of 1329 bits\.$"):
+            check("f", value, "eps")
+
+
+def test_shares_lie_between_zero_and_one():
+    assert [check_share("f", value, "alpha") for value in (0, 0.5, 1)] == [0.0, 0.5, 1.0]
+    for value, bounds in ((1.5, "[0, 1]"), (NAN, "[0, 1]"), (0, "(0, 1]"), (1, "[0, 1)")):
+        with pytest.raises(ValueError, match=r"^f: alpha must lie in .0, 1., got"):
+            check_share("f", value, "alpha", bounds=bounds)
+
+
 def test_strict_bounds_are_refused():
     with pytest.raises(ValueError, match=r"^f: lam must be finite and > 2, got 2\.$"):
         check_number("f", 2, "lam", low=2, strict=True)
@@ -203,7 +224,14 @@ def test_counts_may_be_whole_floats():
     assert isinstance(check_count("f", 3.0, "num_steps"), int)
 
 
-@pytest.mark.parametrize("value", [0, -1, 1.5, True])
+def test_counts_have_an_upper_bound():
+    assert check_count("f", 2**63 - 1, "num_steps") == 2**63 - 1
+    for value, high in ((1001, 1000), (2**63, 2**63 - 1)):
+        with pytest.raises(ValueError, match=f"^f: num_steps must be at most {high:,}, got {value:,}"):
+            check_count("f", value, "num_steps", high=high)
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, True, NAN, INF])
 def test_bad_counts_are_refused(value):
     with pytest.raises(ValueError, match=r"^f: num_steps must be a whole number >= 1, got "):
         check_count("f", value, "num_steps", low=1)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import gadc
 from gadc import series
 from gadc.diffusion import VARIANTS
+from gadc.diffusion._chebyshev import chebyshev
 from gadc.operators import LinearOperator, Step
 from tests.helpers.graphs import Graph, graphs, random_graph
 
@@ -91,3 +92,11 @@ def test_chebyshev_gives_up_early_where_rounding_forbids_the_promise(monkeypatch
     assert 128 < counter.products < 128 + 100  # the direct sum, after less than the whole other one
     expected = gadc.polynomial(T, least, theta)
     torch.testing.assert_close(actual.double(), expected, rtol=1e-4, atol=1e-7)
+
+
+def test_chebyshev_leaves_very_long_series_to_direct_sums():
+    """Its coefficients would take K² numbers, 80 GB at K = 100,000."""
+    graph = random_graph(6, 8, 2)
+    operator = gadc.transition(*graph.args, variant="plain")
+    assert chebyshev(operator, graph.x, series.neumann(32.0, 2000), 1e-3) is not None
+    assert chebyshev(operator, graph.x, series.neumann(32.0, 2001), 1e-3) is None

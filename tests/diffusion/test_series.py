@@ -64,5 +64,5 @@ def test_heat_does_not_vanish_for_long_times():
     ],
 )
 def test_series_refuse_a_number_of_steps_that_fills_the_memory(make):
-    with pytest.raises(ValueError, match="num_steps must be at most 1000000, got 1000000000"):
+    with pytest.raises(ValueError, match="num_steps must be at most 1,000,000, got 1,000,000,000"):
         make(10**9)

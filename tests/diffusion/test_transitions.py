@@ -221,3 +221,11 @@ def test_sums_of_weights_that_overflow_are_refused():
     path = torch.tensor([[0, 1], [1, 2]])
     with pytest.raises(ValueError, match="LowRank: the degrees must be finite"):
         LowRank()(torch.ones(3, 1), path, torch.full((2,), 3e38))
+
+
+@pytest.mark.parametrize("make", [GlobalGram, EdgeGram, EdgeCosine])
+def test_radius_may_be_a_large_integer(make):
+    """Torch does not take integers beyond 64 bits."""
+    x, edges = torch.eye(3), torch.tensor([[0, 1], [1, 2]])
+    found, expected = (make(eps=eps)(x, edges).to_dense() for eps in (10**30, 1e30))
+    assert torch.equal(found, expected)

@@ -101,3 +101,9 @@ def test_factors_wider_than_the_graph_are_multiplied_out_but_still_differentiabl
     assert torch.autograd.gradcheck(
         lambda x: gadc.transition(x, graph.edge_index, variant="II") @ H, (graph.x,)
     )
+
+
+def test_product_refuses_other_types():
+    operator = gadc.transition(torch.eye(3), torch.tensor([[0], [1]]), variant="plain")
+    with pytest.raises(TypeError, match=r"the operand must be torch\.float32, the type of T, got torch\.fl"):
+        operator @ torch.eye(3, dtype=torch.float64)

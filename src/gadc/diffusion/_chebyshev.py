@@ -21,6 +21,8 @@ from torch import Tensor
 from gadc._base.magnitude import norm_of
 from gadc.operators import LinearOperator, Step
 
+_MAX_DEGREE = 2000  # the coefficients of a degree K take K² numbers
+
 
 @dataclass(frozen=True)
 class _Cut:
@@ -67,6 +69,8 @@ def chebyshev(operator: LinearOperator, x: Tensor, theta: Sequence[float], rtol:
         The sum, shape (n, d), differentiable in `x` and in the parts of the operator; None where the error
         cannot be promised.
     """
+    if len(theta) - 1 > _MAX_DEGREE:
+        return None
     low, high = operator.spectral_interval()
     coefficients = _coefficients(theta, low, high)
     if high <= low or not np.isfinite(coefficients).all():

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 from torch import Tensor
 
-from gadc._base.validation import check_features, check_finite_result
+from gadc._base.validation import check_features, check_finite_result, check_number
 from gadc.operators import LinearOperator
 
 _ADVICE = "bring edge_weight, self_loops and eps to a usual scale, or pass x in float64"
@@ -33,6 +33,12 @@ class CheckedTransition(ABC):
             if factor is not None and factor is not x:
                 check_finite_result(owner, factor, "the low-rank part of T", _ADVICE)
         return operator
+
+    def _check_numbers(self, *names: str) -> None:
+        """Refuse settings that are not finite numbers >= 0; an integer becomes a float, as torch needs it."""
+        for name in names:
+            number = check_number(type(self).__name__, getattr(self, name), name)
+            object.__setattr__(self, name, number)  # the transitions are frozen
 
     @abstractmethod
     def _build(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:

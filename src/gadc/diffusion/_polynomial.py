@@ -53,6 +53,8 @@ def polynomial(
                 [0.0000, 0.5000, 0.5000]])
     """
     owner = "polynomial"
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{owner}: x must be a torch.Tensor, got {type(x).__name__}.")
     if rtol is not None:
         check_number(owner, rtol, "rtol", strict=True)
     return evaluate(operator, x, theta, rtol=rtol, owner=owner)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from gadc._base.validation import check_count, check_number
+from gadc._base.validation import check_count, check_number, check_share
 
 MAX_STEPS = 1_000_000
 _LONG_TIME = 700.0  # beyond it, e^-t and with it the recursion of the heat kernel underflows
@@ -49,7 +49,7 @@ def ppr(alpha: float, num_steps: int) -> list[float]:
         >>> ppr(0.5, 2)
         [0.5, 0.25, 0.125]
     """
-    alpha = _check_probability("ppr", alpha)
+    alpha = check_share("ppr", alpha, "alpha")
     return [alpha * (1 - alpha) ** k for k in range(_check_steps("ppr", num_steps) + 1)]
 
 
@@ -100,7 +100,7 @@ def ssgc(alpha: float, num_steps: int) -> list[float]:
         >>> ssgc(0.5, 2)
         [0.5, 0.25, 0.25]
     """
-    alpha = _check_probability("ssgc", alpha)
+    alpha = check_share("ssgc", alpha, "alpha")
     num_steps = _check_steps("ssgc", num_steps, low=1)
     return [alpha] + [(1 - alpha) / num_steps] * num_steps
 
@@ -129,12 +129,4 @@ def heat(time: float, num_steps: int) -> list[float]:
 
 def _check_steps(owner: str, num_steps: int, *, low: int = 0) -> int:
     """A number of steps; the bound keeps a slip such as 10**9 from filling the memory."""
-    if check_count(owner, num_steps, "num_steps", low=low) > MAX_STEPS:
-        raise ValueError(f"{owner}: num_steps must be at most {MAX_STEPS}, got {num_steps!r}.")
-    return int(num_steps)
-
-
-def _check_probability(owner: str, alpha: float) -> float:
-    if not 0 <= alpha <= 1:
-        raise ValueError(f"{owner}: alpha must lie in [0, 1], got {alpha!r}.")
-    return float(alpha)
+    return check_count(owner, num_steps, "num_steps", low=low, high=MAX_STEPS)

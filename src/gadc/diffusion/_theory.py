@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gadc._base.validation import check_count, check_finite_result, check_number
+from gadc._base.validation import check_count, check_finite_result, check_number, check_share
 from gadc.diffusion._polynomial import evaluate
 from gadc.diffusion._series import neumann
 from gadc.operators import LinearOperator
@@ -211,9 +211,8 @@ def entrywise_noise_bound(
     d = check_count("entrywise_noise_bound", num_features, "num_features", low=1)
     sigma = check_number("entrywise_noise_bound", sigma, "sigma")
     failure = 1 / d if failure is None else failure
-    if not 0 < failure <= 1:
-        raise ValueError(f"entrywise_noise_bound: failure must lie in (0, 1], got {failure!r}.")
-    tau = check_number("entrywise_noise_bound", float(tau), "tau")
+    failure = check_share("entrywise_noise_bound", failure, "failure", bounds="(0, 1]")
+    tau = check_number("entrywise_noise_bound", tau, "tau")
     beta, logarithm = total_weight(lam, num_steps), math.log(2 * n * d) - math.log(failure)
     return _figure("entrywise_noise_bound", 2 / n, tau, beta, sigma, beta, sigma, logarithm)
 
@@ -232,7 +231,7 @@ def expected_noise_energy(gain: float, *, sigma: float, num_nodes: int, num_feat
         >>> expected_noise_energy(0.25, sigma=2.0, num_nodes=10, num_features=3)
         30.0
     """
-    gain = check_number("expected_noise_energy", float(gain), "gain")
+    gain = check_number("expected_noise_energy", gain, "gain")
     sigma = check_number("expected_noise_energy", sigma, "sigma")
     n = check_count("expected_noise_energy", num_nodes, "num_nodes", low=1)
     d = check_count("expected_noise_energy", num_features, "num_features", low=1)
@@ -264,7 +263,7 @@ def printed_frobenius_bound(
         >>> round(bound, 4)
         0.0711
     """
-    tau = check_number("printed_frobenius_bound", float(tau), "tau")
+    tau = check_number("printed_frobenius_bound", tau, "tau")
     sigma = check_number("printed_frobenius_bound", sigma, "sigma")
     n = check_count("printed_frobenius_bound", num_nodes, "num_nodes", low=1)
     d = check_count("printed_frobenius_bound", num_features, "num_features", low=1)

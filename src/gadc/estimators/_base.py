@@ -18,8 +18,7 @@ MAX_STEPS = 100_000  # more steps than any graph needs; a larger number is a sli
 
 def check_steps(owner: str, num_steps: int) -> None:
     """Refuse a number of steps that would keep a machine busy for hours."""
-    if check_count(owner, num_steps, "num_steps") > MAX_STEPS:
-        raise ValueError(f"{owner}: num_steps must be at most {MAX_STEPS:,}, got {num_steps:,}.")
+    check_count(owner, num_steps, "num_steps", high=MAX_STEPS)
 
 
 class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice, check_finite_result
+from gadc._base.validation import check_choice, check_finite_result, check_share
 from gadc.datasets._border import check_graph
 from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.diffusion import VARIANTS
@@ -251,10 +251,7 @@ class GADCClassifier(DiffusionPredictor):
 
     def _head_settings(self) -> dict[str, Any]:
         check_choice("GADCClassifier", self.head, "head", ("linear", "mlp"))
-        if not 0 <= self.validation_fraction < 1:
-            raise ValueError(
-                f"GADCClassifier: validation_fraction must lie in [0, 1), got {self.validation_fraction!r}."
-            )
+        check_share("GADCClassifier", self.validation_fraction, "validation_fraction", bounds="[0, 1)")
         names = ("head", "hidden", "dropout", "lr", "weight_decay", "epochs", "selection")
         settings = {name: getattr(self, name) for name in names}
         FeatureModel(**settings)  # refuses invalid settings

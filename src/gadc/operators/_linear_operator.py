@@ -155,6 +155,10 @@ class LinearOperator:
                 f"LinearOperator: cannot multiply shape {self.shape} with shape {tuple(dense.shape)}; "
                 f"the operand needs {self.shape[1]} rows."
             )
+        if dense.dtype != self.dtype:
+            raise TypeError(
+                f"LinearOperator: the operand must be {self.dtype}, the type of T, got {dense.dtype}."
+            )
         return dense if dense.ndim == 2 else dense.unsqueeze(1)
 
     def _factors(self, columns: Tensor) -> list[tuple[Tensor, Tensor]]:

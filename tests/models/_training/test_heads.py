@@ -91,3 +91,8 @@ def test_build_head_builds_the_layers_of_its_kind():
 def test_build_head_rejects_bad_settings(settings, message):
     with pytest.raises(ValueError, match=message):
         build_head(in_features=7, num_classes=3, **settings)
+
+
+def test_build_head_forecasts_its_memory():
+    with pytest.raises(MemoryError, match="build_head: a head with 12,000,000,000,000 weights needs about"):
+        build_head("mlp", 10, 2, hidden=10**12)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from gadc._base.memo import remembered
-from gadc._base.validation import check_count, check_number
+from gadc._base.validation import check_count
 from gadc.diffusion._nearest import merged, nearest
 from gadc.diffusion._similarity import edge_cosines
 from gadc.diffusion._transitions._plain import Plain
@@ -46,7 +46,7 @@ class AnchoredCosine(Plain):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_count(type(self).__name__, self.neighbors, "neighbors")
-        check_number(type(self).__name__, self.anchor, "anchor")
+        self._check_numbers("anchor")
 
     def _build(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
         """Build T; differentiable in `x` and `edge_weight`, except for the choice of the anchors."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from gadc._base.validation import check_number
 from gadc.diffusion._checked import CheckedTransition
 from gadc.diffusion._graph import add_self_loops, adjacency
 from gadc.diffusion._similarity import edge_cosines
@@ -43,8 +42,7 @@ class CosineGraph(CheckedTransition):
     power: float = 1.0
 
     def __post_init__(self) -> None:
-        check_number(type(self).__name__, self.self_loops, "self_loops")
-        check_number(type(self).__name__, self.power, "power")
+        self._check_numbers("self_loops", "power")
 
     def _build(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
         """Build T; differentiable in `x` and `edge_weight`."""

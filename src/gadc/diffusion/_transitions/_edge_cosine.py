@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from gadc._base.validation import check_number
 from gadc.diffusion._graph import add_self_loops
 from gadc.diffusion._similarity import edge_cosines
 from gadc.diffusion._transitions._plain import Plain
@@ -41,7 +40,7 @@ class EdgeCosine(Plain):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number(type(self).__name__, self.eps, "eps")
+        self._check_numbers("eps")
 
     def _build(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
         """Build T; differentiable in `x` and `edge_weight`."""

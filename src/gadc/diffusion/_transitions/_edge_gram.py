@@ -12,7 +12,7 @@ from torch import Tensor
 
 from gadc._base.magnitude import frobenius_norm, rescaled
 from gadc._base.memo import remembered
-from gadc._base.validation import check_choice, check_number
+from gadc._base.validation import check_choice
 from gadc.diffusion._graph import add_self_loops
 from gadc.diffusion._similarity import gram_norm
 from gadc.diffusion._transitions._plain import Plain
@@ -47,7 +47,7 @@ class EdgeGram(Plain):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number(type(self).__name__, self.eps, "eps")
+        self._check_numbers("eps")
         check_choice(type(self).__name__, self.phi_norm, "phi_norm", ("gram", "edges"))
 
     def _build(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:

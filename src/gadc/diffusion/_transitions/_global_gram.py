@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from gadc._base.magnitude import rescaled
-from gadc._base.validation import check_number
 from gadc.diffusion._similarity import gram_norm
 from gadc.diffusion._transitions._plain import Plain
 from gadc.operators import LinearOperator
@@ -39,7 +38,7 @@ class GlobalGram(Plain):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_number(type(self).__name__, self.eps, "eps")
+        self._check_numbers("eps")
 
     def _build(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
         """Build T; differentiable in `x` and `edge_weight`."""

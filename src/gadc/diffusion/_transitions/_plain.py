@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from gadc._base.validation import check_choice, check_number
+from gadc._base.validation import check_choice
 from gadc.diffusion._checked import CheckedTransition
 from gadc.diffusion._graph import NORMS, add_self_loops, adjacency, normalize
 from gadc.operators import LinearOperator
@@ -42,7 +42,7 @@ class Plain(CheckedTransition):
 
     def __post_init__(self) -> None:
         check_choice(type(self).__name__, self.norm, "norm", NORMS)
-        check_number(type(self).__name__, self.self_loops, "self_loops")
+        self._check_numbers("self_loops")
 
     def _build(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> LinearOperator:
         """Build T; differentiable in `edge_weight`."""

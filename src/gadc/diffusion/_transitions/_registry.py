@@ -58,7 +58,7 @@ def make_transition(
                 "transition: variant is a transition object, so its settings belong in the object."
             )
         return variant
-    if variant not in VARIANTS:
+    if not isinstance(variant, str) or variant not in VARIANTS:
         raise ValueError(
             f"transition: variant must be one of {', '.join(VARIANTS)} or a callable, got {variant!r}."
         )
@@ -66,7 +66,7 @@ def make_transition(
     if norm is not None:
         settings["norm"] = check_choice("transition", norm, "norm", NORMS)
     if self_loops is not None:
-        settings["self_loops"] = float(self_loops)
+        settings["self_loops"] = check_number("transition", self_loops, "self_loops")
     known = {field.name for field in fields(VARIANTS[variant])}
     made: Transition = VARIANTS[variant](**{name: settings[name] for name in settings if name in known})
     return made

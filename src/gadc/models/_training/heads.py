@@ -14,7 +14,8 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from gadc._base.validation import check_choice, check_count
+from gadc._base.memory import check_memory
+from gadc._base.validation import check_choice, check_count, check_share
 from gadc.models._fast.dropout import drop
 
 INITS = ("default", "uniform", "shifted")
@@ -35,8 +36,7 @@ class MLP(nn.Module):
     ) -> None:
         super().__init__()
         check_choice("MLP", init, "init", INITS)
-        if not 0 <= dropout < 1:
-            raise ValueError(f"MLP: dropout must lie in [0, 1), got {dropout!r}.")
+        dropout = check_share("MLP", dropout, "dropout", bounds="[0, 1)")
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
         self.input_dropout = dropout if input_dropout else 0.0
         self.dropout = dropout
@@ -81,6 +81,9 @@ def build_head(
     check_choice("build_head", kind, "kind", ("linear", "mlp"))
     depth = 1 if kind == "linear" else check_count("build_head", num_layers, "num_layers", low=2)
     widths = [in_features, *[check_count("build_head", hidden, "hidden", low=1)] * (depth - 1), num_classes]
+    weights = sum(a * b for a, b in pairwise(widths))
+    size = 4 * weights * torch.get_default_dtype().itemsize  # with gradients and the two moments of Adam
+    check_memory("build_head", size, f"a head with {weights:,} weights")
     return MLP(widths, dropout=dropout, input_dropout=input_dropout, init=init)
 
 
