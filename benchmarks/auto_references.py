@@ -86,8 +86,10 @@ def boosting(data: Data, num_classes: int, seed: int) -> Scores:
 
 def labels(data: Data, num_classes: int, seed: int) -> Scores:
     """Label propagation without features and without balance of the classes; α = λ / (λ + 1) = 0.8."""
-    bare = Data(edge_index=data.edge_index, y=data.y, num_nodes=len(data.y), train_mask=data.train_mask)
-    bare.val_mask = torch.zeros_like(data.train_mask)
+    bare = Data(
+        x=torch.zeros(len(data.y), 1), y=data.y, edge_index=data.edge_index
+    )  # x is asked for, not read
+    bare.train_mask, bare.val_mask = data.train_mask, torch.zeros_like(data.train_mask)
     mass = LabelPropagation(lam=4.0, balance=False).fit(bare, seed=seed).logits.double().numpy()
     prior = np.bincount(data.y[data.train_mask], minlength=mass.shape[1])
     mass += 1e-9 * prior / prior.sum()  # a node without a path to a label has the shares of the labels
