@@ -6,7 +6,7 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
-from gadc._base.validation import check_choice
+from gadc._base.validation import check_choice, check_number
 from gadc.diffusion import GlobalGram, Transition, diffuse, make_transition, neumann
 from gadc.operators import LinearOperator
 
@@ -15,9 +15,10 @@ class GADCTransform(BaseTransform):  # type: ignore[misc]
     """Replace the features of a graph by S X, or its edges by the edges of T.
 
     With `output="edges"` the edges become the non-zero entries of T, self-loops included: edge (j, i) has
-    weight T_ij, so that messages flow from j to i. T needs no further normalisation and may have negative
-    weights: give a layer `normalize=False, add_self_loops=False`. Other edge attributes belong to the old
-    edges and are removed. The T of II is not sparse, so II cannot give edges.
+    weight T_ij, so that messages flow from j to i. The T of IV is neither normalised nor has it self-loops:
+    divide the weights by their mean and let the layer do both. The other variants need neither and may have
+    negative weights: give the layer `normalize=False, add_self_loops=False`. Other edge attributes belong to
+    the old edges and are removed. The T of II is not sparse, so II cannot give edges.
 
     Args:
         variant: "plain", "I", "II" (the default), "III", "IV", "IV+", or a transition object, see
@@ -64,7 +65,7 @@ class GADCTransform(BaseTransform):  # type: ignore[misc]
         self.lam = lam
         self.num_steps = num_steps
         self.output = output
-        self.rtol = rtol
+        self.rtol = None if rtol is None else check_number("GADCTransform", rtol, "rtol", strict=True)
         self.transition = make_transition(
             variant, eps=eps, norm=norm, self_loops=self_loops, directed=directed
         )
