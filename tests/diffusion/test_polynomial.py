@@ -56,6 +56,13 @@ def test_polynomial_with_gradients_equals_the_fused_one(variant: str):
     torch.testing.assert_close(recorded.detach(), gadc.polynomial(T, graph.x, SERIES["neumann"]))
 
 
-def test_polynomial_refuses_an_empty_series():
+def test_polynomial_refuses_an_empty_series_and_other_types():
+    T = gadc.transition(torch.eye(2), torch.tensor([[0], [1]]), variant="plain")
     with pytest.raises(ValueError, match="theta must have at least one coefficient, got none"):
-        gadc.polynomial(None, torch.ones(1, 1), [])
+        gadc.polynomial(T, torch.ones(2, 1), [])
+    with pytest.raises(
+        TypeError, match=r"x must be torch\.float32, the type of the operator, got torch\.int64"
+    ):
+        gadc.polynomial(T, torch.ones(2, 1, dtype=torch.int64), [1.0, 2.0, 3.0], rtol=0.1)
+    with pytest.raises(TypeError, match=r"x must be a torch\.Tensor, got list"):
+        gadc.polynomial(T, [[1.0], [2.0]], [1.0])

@@ -59,3 +59,12 @@ def test_training_on_few_rows_runs_in_one_thread(monkeypatch):
         torch.set_num_threads(before)
     assert (small.seen, large.seen) == ({1}, {2})
     assert torch.equal(one.logits, two.logits)
+
+
+def test_rates_may_be_large_integers():
+    """Torch does not take integers beyond 64 bits."""
+    found, expected = (
+        FeatureModel(head="linear", epochs=2, weight_decay=decay).fit(tiny_data()).logits
+        for decay in (10**20, 1e20)
+    )
+    assert torch.equal(found, expected)

@@ -7,7 +7,7 @@ import torch
 
 import gadc
 from gadc.diffusion import VARIANTS
-from gadc.pyg import GADCConv
+from gadc.pyg import GADCConv, GADCTransform
 from tests.helpers.graphs import pyg_graph, random_graph
 
 SHORT = {"lam": 0.3, "num_steps": 4, "eps": 0.5}
@@ -161,3 +161,12 @@ def test_conv_prints_its_settings():
 def test_conv_refuses_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    "layer", [lambda rtol: GADCConv(4, 2, rtol=rtol), lambda rtol: GADCTransform(rtol=rtol)]
+)
+def test_settings_are_checked_when_they_are_given(layer):
+    for rtol in (0.0, -1.0, torch.nan, 10**400):
+        with pytest.raises(ValueError, match=r"GADC(Conv|Transform): rtol must be finite and > 0, got"):
+            layer(rtol)

@@ -55,6 +55,8 @@ def polynomial(
     owner = "polynomial"
     if not isinstance(x, Tensor):
         raise TypeError(f"{owner}: x must be a torch.Tensor, got {type(x).__name__}.")
+    if x.dtype != operator.dtype:
+        raise TypeError(f"{owner}: x must be {operator.dtype}, the type of the operator, got {x.dtype}.")
     if rtol is not None:
         check_number(owner, rtol, "rtol", strict=True)
     return evaluate(operator, x, theta, rtol=rtol, owner=owner)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gadc._base.validation import check_count, check_features, check_finite_result
+from gadc._base.validation import check_count, check_features, check_finite_result, check_number
 from gadc.diffusion import Transition, make_transition, neumann
 from gadc.diffusion._checked import CheckedTransition
 from gadc.diffusion._polynomial import unchecked_polynomial
@@ -105,7 +105,7 @@ class GADCConv(nn.Module):
         self.theta = neumann(lam, num_steps)
         self.lam, self.num_steps = lam, num_steps
         self.cached = cached
-        self.rtol = rtol
+        self.rtol = None if rtol is None else check_number("GADCConv", rtol, "rtol", strict=True)
         self.linear = nn.Linear(in_channels, out_channels, bias=bias)
         self._seen: _Seen | None = None
 

@@ -107,8 +107,8 @@ def train(
         raise ValueError(f"train: selection {settings.selection!r} needs validation nodes, got none.")
     optimizer = optimizer_type(
         module.parameters() if parameters is None else parameters,
-        lr=settings.lr,  # type: ignore[call-arg]
-        weight_decay=settings.weight_decay,
+        lr=float(settings.lr),  # type: ignore[call-arg]  # torch takes no integers beyond 64 bits
+        weight_decay=float(settings.weight_decay),
     )
     scheduler = None if schedule is None else torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
 
