@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -165,6 +166,26 @@ def test_remove_stale_keeps_what_is_still_being_written(target):
     assert all(path.exists() for path in live)
     assert not stale.exists()
     assert not folder.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are not asked for there")
+def test_remove_stale_removes_those_of_an_earlier_process_with_the_same_number(target):
+    own = temporary_of(target, os.getpid())
+    earlier = own.with_name(own.name.replace(files._PROCESS, "0" * 8))
+    earlier.write_text("half")
+    remove_stale(target)
+    assert own.exists()
+    assert not earlier.exists()
+
+
+def test_remove_stale_removes_those_of_another_host_after_a_week(target, monkeypatch):
+    monkeypatch.setattr(files.platform, "node", lambda: "another")
+    new, old = temporary_of(target, 1), temporary_of(target, 1)
+    monkeypatch.undo()
+    os.utime(old, (time.time() - 8 * 24 * 3600,) * 2)
+    remove_stale(target)
+    assert new.exists()
+    assert not old.exists()
 
 
 def test_remove_stale_keeps_temporaries_of_other_targets_and_hosts(target, monkeypatch):

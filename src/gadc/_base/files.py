@@ -13,6 +13,7 @@ import re
 import secrets
 import shutil
 import sys
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +24,8 @@ import platformdirs
 PathLike = str | os.PathLike[str]
 
 SUFFIX = ".gadc-tmp"
+_MAX_AGE = 7 * 24 * 3600.0  # seconds without a write after which a temporary of any host is stale
+_PROCESS = secrets.token_hex(4)  # tells this process from an earlier one with the same number
 
 
 def cache_folder() -> Path:
@@ -49,7 +52,8 @@ def replacing(path: PathLike) -> Iterator[Path]:
     """
     target = Path(path)
     remove_stale(target)
-    temporary = target.with_name(f"{_prefix(target)}{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}")
+    owner = f"{_host()}-{os.getpid()}-{_PROCESS}{secrets.token_hex(4)}"
+    temporary = target.with_name(f".{target.name}.{owner}{SUFFIX}")
     try:
         yield temporary
         move_into_place(temporary, target)
@@ -91,25 +95,34 @@ def move_into_place(finished: Path, target: PathLike) -> None:
 def remove_stale(path: PathLike) -> None:
     """Remove the temporaries of `path` whose process, on this host, is no longer alive.
 
-    Temporaries of other hosts are kept, since a shared folder may hold files that are being written there.
+    Temporaries of other hosts are kept for a week, since they may still be written to a shared folder.
     """
     target = Path(path)
-    name = re.compile(re.escape(_prefix(target)) + r"(\d+)-[0-9a-f]+" + re.escape(SUFFIX))
+    name = re.compile(rf"\.{re.escape(target.name)}\.([0-9a-f]{{8}})-(\d+)-([0-9a-f]+){re.escape(SUFFIX)}")
     try:
         entries = os.listdir(target.parent)
     except OSError:  # writing into this folder will raise the error that explains it
         return
     for entry in entries:
         found = name.fullmatch(entry)
-        if found and not _is_alive(int(found[1])):
-            with suppress(OSError):  # such as a file of another user, which must not stop this write
+        with suppress(OSError):  # such as a file of another user, which must not stop this write
+            if found and _is_stale(target.with_name(entry), found[1], int(found[2]), found[3]):
                 _remove(target.with_name(entry))
 
 
-def _prefix(target: Path) -> str:
-    """Return how the names of all temporaries of a target begin that are made on this host."""
-    host = zlib.crc32(platform.node().encode())
-    return f".{target.name}.{host:08x}-"
+def _is_stale(temporary: Path, host: str, process: int, token: str) -> bool:
+    """Return whether nobody writes a temporary any more."""
+    if time.time() - temporary.stat().st_mtime > _MAX_AGE:
+        return True
+    if host != _host():
+        return False
+    if process == os.getpid():  # in a container every process may have the same number
+        return not token.startswith(_PROCESS)
+    return not _is_alive(process)
+
+
+def _host() -> str:
+    return f"{zlib.crc32(platform.node().encode()):08x}"
 
 
 def _is_alive(process: int) -> bool:
