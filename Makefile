@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export GADC_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test browser docs lint bench reproduction clean
+.PHONY: demo test browser fuzz faults docs lint bench reproduction clean
 .DEFAULT_GOAL := test
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -29,6 +29,15 @@ test: $(INSTALLED)
 # The HTML report in a browser; needs Chromium on the path.
 browser: $(INSTALLED)
 	$(BIN)/python -m pytest -m browser tests/report/test_browser.py
+
+# Random command lines and library calls; prints how many were tried and failed (takes about an hour).
+fuzz: $(INSTALLED)
+	$(BIN)/python -m tests.fuzz.commands --commands 20000
+	$(BIN)/python -m tests.fuzz.library
+
+# Writers that are killed, run out of disk or compete; prints how many were tried and failed.
+faults: $(INSTALLED)
+	$(BIN)/python -m tests.faults --rounds 50
 
 # Guides and reference as a site in out/docs; a broken link, reference or docstring is an error.
 docs: $(INSTALLED)

@@ -112,7 +112,10 @@ def load_hook(text: str) -> Fit:
     if spec is None or spec.loader is None:
         raise ValueError(f"--hook: {path} cannot be imported.")
     module = module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise ValueError(f"--hook: {path} is not Python: {error}.") from error
     function = getattr(module, name, None)
     if not callable(function):
         raise ValueError(f"--hook: {path} must have a function {name!r}, got {function!r}.")

@@ -1,0 +1,1 @@
+"""Writers under faults: killed at random moments, on a full disk, and several at once."""
