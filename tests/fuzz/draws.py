@@ -82,7 +82,9 @@ class Draws:
 
     def num_steps(self) -> Any:
         """Draw a number of steps."""
-        return self.setting(0, 1, 2, 3, 16, 16, 64, 3000) if self.chance(0.97) else 10**9
+        if self.chance(0.03):
+            return self.one([3000, 10**9])
+        return self.setting(0, 1, 2, 3, 16, 16, 64)
 
     def features(self) -> Tensor:
         """Draw features of one magnitude, of many, of equal or zero rows, or of low rank."""

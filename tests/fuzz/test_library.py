@@ -41,19 +41,24 @@ def test_refusals_in_words_of_the_library_are_no_faults(monkeypatch):
     assert library.outcome(0) == ("one", None)
 
 
+HANGS = "import time; print('{}', flush=True); time.sleep(60)"
+WORKS_ON = "import signal; signal.setitimer(signal.ITIMER_PROF, 0.01)\nwhile True: pass"
+
+
 @pytest.mark.parametrize(
-    ("program", "end"),
+    ("program", "patience", "lines", "end"),
     [
-        ("import time; print('{}', flush=True); time.sleep(60)", "no result within"),
-        ("exit(3)", "ended with 3"),
+        (HANGS, 2, [{}], "no result within 2 s"),
+        (WORKS_ON, 60, [], "no result within 60 s"),
+        ("exit(3)", 60, [], "the process ended with 3"),
     ],
 )
-def test_workers_that_hang_or_die_are_noticed(monkeypatch, program, end):
+def test_workers_that_hang_or_die_are_noticed(monkeypatch, program, patience, lines, end):
     real = subprocess.Popen
     monkeypatch.setattr(
         subprocess, "Popen", lambda command, **rest: real([sys.executable, "-c", program], **rest)
     )
-    monkeypatch.setattr(library, "SECONDS", 0.2)
+    monkeypatch.setattr(library, "PATIENCE", patience)
     worker = library._Worker(0, 1)
-    assert [json.loads(line) for line in worker.lines()] in ([{}], [])
-    assert end in worker.end
+    assert [json.loads(line) for line in worker.lines()] == lines
+    assert worker.end == end
