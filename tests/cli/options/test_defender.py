@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from gadc.cli._options.defender import DEFAULT_MODEL, find_model, make_defender
+from gadc.cli._options.defender import DEFAULT_MODEL, find_model, load_hook, make_defender
 from gadc.experiments import load_table, table_names
 from gadc.models import MODELS, make_model
 from tests.helpers.paths import ROOT
@@ -76,3 +76,9 @@ def test_the_guides_name_models_that_exist():
     assert "adaptive/gadc-iv" in named
     for name in named:
         find_model(name)
+
+
+def test_a_hook_that_is_not_python_is_refused(tmp_path):
+    (tmp_path / "mine.py").write_text("def fit(:\n")
+    with pytest.raises(ValueError, match=r"--hook: .*mine\.py is not Python: .*line 1"):
+        load_hook(f"{tmp_path / 'mine.py'}:fit")
