@@ -29,7 +29,8 @@ from tests.faults.works import WORKS, Work, diffuse
 from tests.helpers.full_disk import full_disk
 
 _LEFT_BEHIND = (".gadc-tmp", ".unfinished", ".note", ".lock")
-FAILED, REFUSED = 1, 3  # exit codes of a child: anything else went wrong; the system or a lock refused
+# Exit codes of a child: anything else went wrong; the system refused; another process holds the lock.
+FAILED, REFUSED, LOCKED = 1, 3, 4
 
 
 def start(action: Callable[[], None]) -> int:
@@ -42,6 +43,8 @@ def start(action: Callable[[], None]) -> int:
         with open(os.devnull, "w") as silence, redirect_stderr(silence):
             action()
         code = 0
+    except BlockingIOError:
+        code = LOCKED
     except OSError:
         code = REFUSED
     except BaseException as error:
@@ -132,7 +135,7 @@ def compete(rng: random.Random, results: dict[float, bytes]) -> str | None:
             children[start(partial(run, lam))] = lam
             time.sleep(rng.choice((0.0, 0.05, 0.2)))
         codes = {child: wait(child) for child in children}
-        if not set(codes.values()) <= {0, REFUSED} or 0 not in codes.values():
+        if not set(codes.values()) <= {0, LOCKED} or 0 not in codes.values():
             return f"exit codes {sorted(codes.values())}"
         done = {results[children[child]] for child, code in codes.items() if code == 0}
         if (folder / "out.npy").read_bytes() not in done:
