@@ -21,8 +21,8 @@ from safetensors.numpy import save as to_bytes
 from gadc._base.files import write_bytes
 from gadc._version import __version__
 
-FORMAT_VERSION = 2  # 2: a model may say how its features are computed from a table, which 1 would ignore
-_READABLE = (1, 2)
+FORMAT_VERSION = 3  # 3: "auto" stores several candidates; 2: how features are computed from a table
+_READABLE = (3,)
 _ENTRY = "gadc"  # name of the header entry that holds the JSON
 
 Arrays = dict[str, NDArray[Any]]

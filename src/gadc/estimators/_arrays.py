@@ -23,6 +23,16 @@ def to_tensor(X: Any) -> Tensor:
     return torch.from_numpy(np.require(dense, requirements=["C_CONTIGUOUS", "WRITEABLE"]))
 
 
+def to_sparse_tensor(X: Any) -> Tensor:
+    """Return a validated matrix as a tensor: a SciPy matrix as a sparse one (CSR), an array as a dense one."""
+    if not is_sparse(X):
+        return to_tensor(X)
+    matrix = sparse.csr_array(X)
+    matrix.sum_duplicates()
+    parts = (matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float32))
+    return torch.sparse_csr_tensor(*(torch.from_numpy(part) for part in parts), size=matrix.shape)
+
+
 def matrix_to_graph(owner: str, adjacency: Any, num_nodes: int) -> Data:
     """Read the edges of a square matrix of weights >= 0, dense or sparse; stored zeros are not edges."""
     if not is_sparse(adjacency):

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 from torch_geometric.data import Data
@@ -18,7 +19,7 @@ from gadc.datasets._border import check_graph
 from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.diffusion import VARIANTS
 from gadc.estimators import _saving as saving
-from gadc.estimators._arrays import to_tensor
+from gadc.estimators._arrays import to_sparse_tensor, to_tensor
 from gadc.estimators._graph_data import (
     check_has_edges,
     edges_of,
@@ -46,9 +47,9 @@ class GADCClassifier(DiffusionPredictor):
 
     Args:
         adjacency: Graph, unless `fit` is given one. Default: none.
-        variant: "auto" compares the features alone, every variant and label propagation on the
-            validation part over small grids of λ, K, ε and `normalize`, and ignores these four settings; see
-            `gadc.models.Auto`. Or one of "plain", "I", "II", "III", "IV", "IV+"; see `gadc.transition`.
+        variant: "auto" compares many candidates with and without the graph on the validation part, within
+            `time_budget`, and ignores the settings from `lam` to `normalize` and from `head` to `selection`;
+            see `gadc.models.Auto`. Or one of "plain", "I", "II", "III", "IV", "IV+"; see `gadc.transition`.
             Default: "auto".
         lam: Strength λ >= 0 of the smoothing; at 0 the graph is not used. Default: 32.
         num_steps: Number K of diffusion steps. Default: 16.
@@ -57,13 +58,19 @@ class GADCClassifier(DiffusionPredictor):
         rtol: Allowed relative error of the diffusion. Default: None, which sums the series directly.
         self_loops: Weight of the self-loops. Default: None, the default of the variant.
         directed: Read A_ij as node i reading from node j only instead of as an undirected edge. Default: no.
-        head: "linear" or "mlp"; "auto" tries an MLP as well. Default: "linear".
+        head: "linear" or "mlp". Default: "linear".
         hidden: Width of the hidden layer of the MLP. Default: 64.
         dropout: Dropout on the input and the hidden layer of the head. Default: 0.
         lr: Learning rate of Adam. Default: 0.05.
         weight_decay: Weight of the L2 penalty. Default: 5e-4.
         epochs: Number of full-batch steps. Default: 200.
         selection: Which epoch is kept: "val-loss", "val-acc" or "last". Default: "val-loss".
+        scoring: Metric by which "auto" decides: the name of a scorer of scikit-learn or a scorer. Default:
+            None, which is accuracy; with two classes of which one has less than a tenth of the labels, it is
+            the average precision of that class.
+        class_weight: Weight of each class in the loss: "balanced", or a mapping from classes to weights.
+            Default: None, all classes weigh alike.
+        time_budget: Seconds that "auto" may take; None has no limit. Default: 60.
         validation_fraction: Share of the labelled nodes of each class, in [0, 1), that is held out to choose
             the epoch. Default: 0.2.
         random_state: Seed of the split, the weights and the dropout. Default: None, a random seed.
@@ -78,15 +85,14 @@ class GADCClassifier(DiffusionPredictor):
         trained_: Training curves; a loaded model does not have them.
         held_out_: Boolean mask of the validation part; a loaded model does not have it.
         scale_: Median row norm of S X in `fit`. The head reads S X divided by it, so that the unit of X, λ
-            and the row normalisation do not change how fast and how far the head is trained.
+            and the row normalisation do not change how fast and how far the head is trained. 1 for "auto".
         explain_: Sentence that says what "auto" picked and why.
         report_: Facts about the graph and validation figures of all candidates that "auto" compared; empty
             for a single variant.
-        candidate_: The candidate of "auto" that reads features, None for a single variant. If label
-            propagation was picked, this is the runner-up, which answers for other graphs.
-        spread_: Log-probabilities of the nodes of `fit` if label propagation was picked, else None.
+        ensemble_: The trained candidates of "auto", None for a single variant. Candidates that read the
+            known labels answer for the graph of `fit` only; the others answer for other graphs.
         graph_: Graph of `fit` as a PyTorch Geometric `Data`, or None.
-        head_: The trained module.
+        head_: The trained module; for "auto" the same as `ensemble_`.
         n_features_in_: Number of features.
         feature_names_in_: Names of the features, if X had names.
         feature_preparation_: How the features were computed from a table, if `fit_data` was given that
@@ -133,6 +139,9 @@ class GADCClassifier(DiffusionPredictor):
         weight_decay: float = 5e-4,
         epochs: int = 200,
         selection: str = "val-loss",
+        scoring: Any = None,
+        class_weight: Any = None,
+        time_budget: float | None = 60.0,
         validation_fraction: float = 0.2,
         random_state: Any = None,
         verbose: bool = False,
@@ -153,6 +162,9 @@ class GADCClassifier(DiffusionPredictor):
         self.weight_decay = weight_decay
         self.epochs = epochs
         self.selection = selection
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.time_budget = time_budget
         self.validation_fraction = validation_fraction
         self.random_state = random_state
         self.verbose = verbose
@@ -174,7 +186,8 @@ class GADCClassifier(DiffusionPredictor):
         classes, codes[known] = np.unique(labels, return_inverse=True)
         graph = self._fit_graph(adjacency, X.shape[0])
         data = Data() if graph is None else graph
-        data.x, data.y, data.class_names = to_tensor(X), torch.from_numpy(codes), classes
+        data.x = to_sparse_tensor(X) if self.variant == "auto" else to_tensor(X)
+        data.y, data.class_names = torch.from_numpy(codes), classes
         data.feature_names = getattr(self, "feature_names_in_", None)
         return self._fit_checked(data)
 
@@ -204,7 +217,8 @@ class GADCClassifier(DiffusionPredictor):
             >>> bool((model.predict_data(data) == data.y.numpy())[data.test_mask].mean() > 0.8)
             True
         """
-        return self._fit_checked(check_graph(type(self).__name__, data, needs=("x", "y")))
+        sparse = self.variant == "auto"
+        return self._fit_checked(check_graph(type(self).__name__, data, needs=("x", "y"), keep_sparse=sparse))
 
     def _fit_checked(self, data: Data) -> GADCClassifier:
         owner = type(self).__name__
@@ -222,11 +236,13 @@ class GADCClassifier(DiffusionPredictor):
         seen = self._training_data(x, codes, read_masks(owner, data), rng)
         if not seen.val_mask.any():
             settings["selection"] = "last"
-        fit_head = self._fit_auto if self.variant == "auto" else self._fit_one
-        fitted = fit_head(seen, settings, int(rng.randint(2**31 - 1)))
-        if self.spread_ is None:  # label propagation has log-probabilities, which may be -inf
-            advice = "scale the features, or use smaller lam, num_steps, eps or lr"
-            check_finite_result(owner, fitted.logits, "the scores of the classes", advice)
+        seed = int(rng.randint(2**31 - 1))
+        if self.variant == "auto":
+            fitted = self._fit_auto(seen, seed)
+        else:
+            fitted = self._fit_one(seen, settings, seed)
+        advice = "scale the features, or use smaller lam, num_steps, eps or lr"
+        check_finite_result(owner, fitted.logits, "the scores of the classes", advice)
         self.trained_, self.held_out_ = fitted.trained, seen.val_mask.numpy()
         self.epoch_ = fitted.trained.epoch
         self.log_loss_ = fitted.trained.val_loss
@@ -255,7 +271,16 @@ class GADCClassifier(DiffusionPredictor):
         names = ("head", "hidden", "dropout", "lr", "weight_decay", "epochs", "selection")
         settings = {name: getattr(self, name) for name in names}
         FeatureModel(**settings)  # refuses invalid settings
+        Auto(scoring=self.scoring, time_budget=self.time_budget)
         return settings
+
+    def _class_weights(self, codes: Tensor) -> tuple[float, ...] | None:
+        """Return the weight of each class in the order of `classes_`."""
+        if self.class_weight is None:
+            return None
+        known = self.classes_[codes[codes >= 0].numpy()]
+        weights = compute_class_weight(self.class_weight, classes=self.classes_, y=known)
+        return tuple(float(one) for one in weights)
 
     def _set_features(self, count: int, names: Any) -> None:
         """Set the attributes by which scikit-learn knows the features."""
@@ -287,18 +312,24 @@ class GADCClassifier(DiffusionPredictor):
         features = self._aggregate(data.x, self.graph_, check_convergence=True)
         self.scale_ = median_norm(features)
         data.x = features / self.scale_
-        fitted = FeatureModel(**settings).fit(data, seed=seed)
-        self.head_, self.candidate_, self.spread_ = fitted.module, None, None
+        weights = self._class_weights(data.y)
+        fitted = FeatureModel(**settings, class_weight=weights).fit(data, seed=seed)
+        self.head_, self.ensemble_ = fitted.module, None
         self.explain_, self.report_ = f"Variant {self.variant} was requested; nothing was compared.", {}
         return fitted
 
-    def _fit_auto(self, data: Data, settings: dict[str, Any], seed: int) -> Fitted:
-        """Let the validation part choose the variant."""
-        fitted = Auto(**settings, directed=self.directed).fit(data, seed=seed, tell=self._say)
-        reader, choice = fitted.reader, fitted.choice
-        self.head_, self.candidate_, self.scale_ = reader.module, reader.candidate, reader.scale
-        self.spread_ = None if choice.picked.reads_features else fitted.logits
-        self.explain_, self.report_ = choice.explanation, choice.report
+    def _fit_auto(self, data: Data, seed: int) -> Fitted:
+        """Let the validation part choose among candidates."""
+        weights = self._class_weights(data.y)
+        auto = Auto(
+            scoring=self.scoring,
+            class_weight=None if weights is None else dict(enumerate(weights)),
+            time_budget=self.time_budget,
+            directed=self.directed,
+        )
+        fitted = auto.fit(data, seed=seed, tell=self._say)
+        self.head_, self.ensemble_, self.scale_ = fitted.ensemble, fitted.ensemble, 1.0
+        self.explain_, self.report_ = fitted.choice.explanation, fitted.choice.report
         self._say(self.explain_)
         return fitted
 

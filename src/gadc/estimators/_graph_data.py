@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_edge_index, check_edge_weight, check_features
+from gadc._base.validation import (
+    check_edge_index,
+    check_edge_weight,
+    check_features,
+    check_sparse_features,
+)
 from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.estimators._labels import Mask
 
@@ -23,9 +28,11 @@ class FeatureMismatchError(ValueError):
 
 
 def read_features(owner: str, data: Data) -> Tensor:
-    """Return `data.x` as a dense float32 matrix."""
+    """Return `data.x` as a float32 matrix; a sparse one stays sparse."""
     if data.x is None:
         raise ValueError(f"{owner}: data must have features x, got none.")
+    if data.x.layout != torch.strided:
+        return check_sparse_features(owner, data.x, "data.x").detach()
     return check_features(owner, data.x, "data.x").detach().float()
 
 
@@ -35,10 +42,22 @@ def match_features(owner: str, data: Data, num_features: int, names: Sequence[st
     if names is not None and given:
         _check_names(owner, list(names), list(given))
         order = [list(given).index(name) for name in names]
-        return x if order == list(range(len(order))) else x[:, order]
+        if order == list(range(len(order))):
+            return x
+        return x[:, order] if x.layout == torch.strided else _reordered(x, order)
     if x.shape[1] != num_features:
         raise FeatureMismatchError(f"{owner}: data must have {num_features} features, got {x.shape[1]}.")
     return x
+
+
+def _reordered(x: Tensor, order: list[int]) -> Tensor:
+    """Return the columns of a sparse matrix in another order."""
+    place = torch.empty(len(order), dtype=torch.int64)
+    place[torch.tensor(order)] = torch.arange(len(order))
+    entries = x.to_sparse_coo().coalesce()
+    rows, cols = entries.indices()
+    moved = torch.sparse_coo_tensor(torch.stack([rows, place[cols]]), entries.values(), x.shape)
+    return moved.coalesce().to_sparse_csr()
 
 
 def read_preparation(data: Data) -> FeaturePreparation | None:

@@ -15,11 +15,11 @@ from torch_geometric.data import Data
 
 from gadc._base.validation import check_finite_result
 from gadc.datasets._border import check_graph
-from gadc.estimators._arrays import to_tensor
+from gadc.estimators._arrays import to_sparse_tensor, to_tensor
 from gadc.estimators._base import DiffusionEstimator
 from gadc.estimators._graph_data import edges_of, match_features, read_edges
 from gadc.estimators._labels import known_labels
-from gadc.models.auto import Candidate, aggregate
+from gadc.models.auto import Ensemble
 
 
 class DiffusionPredictor(ClassifierMixin, DiffusionEstimator):  # type: ignore[misc]
@@ -28,8 +28,7 @@ class DiffusionPredictor(ClassifierMixin, DiffusionEstimator):  # type: ignore[m
     classes_: NDArray[Any]
     head_: nn.Module
     scale_: float
-    candidate_: Candidate | None
-    spread_: Tensor | None
+    ensemble_: Ensemble | None
     n_features_in_: int
 
     def predict(self, X: Any, adjacency: Any = None) -> NDArray[Any]:
@@ -59,8 +58,8 @@ class DiffusionPredictor(ClassifierMixin, DiffusionEstimator):  # type: ignore[m
 
         Args:
             data: Features `x` and optionally the graph (`edge_index`, `edge_weight`) and `feature_names`, by
-                which the columns are matched with the features of `fit`. Its graph counts as another graph
-                than the graph of `fit` (see `candidate_`); without `edge_index` the graph of `fit` is used.
+                which the columns are matched with the features of `fit`. For another graph than the graph
+                of `fit`, see `ensemble_`; without `edge_index` the graph of `fit` is used.
 
         Returns:
             Array of classes, shape (n,).
@@ -86,28 +85,40 @@ class DiffusionPredictor(ClassifierMixin, DiffusionEstimator):  # type: ignore[m
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float32)
         graph = self._predict_graph(adjacency, X.shape[0])
-        if self.spread_ is not None and adjacency is None:
-            return self.spread_
-        return self._head_scores(to_tensor(X), graph)
+        x = to_tensor(X) if self.ensemble_ is None else to_sparse_tensor(X)
+        return self._node_scores(x, graph, elsewhere=graph is not self.graph_ and not self._is_own(graph))
 
     def _data_scores(self, data: Data) -> Tensor:
         check_is_fitted(self)
-        data = check_graph(type(self).__name__, data, needs=("x",))
+        sparse = self.ensemble_ is not None
+        data = check_graph(type(self).__name__, data, needs=("x",), keep_sparse=sparse)
         names = getattr(self, "feature_names_in_", None)
         x = match_features(type(self).__name__, data, self.n_features_in_, names)
         graph = read_edges(type(self).__name__, data, len(x))
         if graph is not None:
-            return self._head_scores(x, graph)
+            return self._node_scores(x, graph, elsewhere=not self._is_own(graph))
         self._check_rows(len(x))
-        return self._head_scores(x, self.graph_) if self.spread_ is None else self.spread_
+        return self._node_scores(x, self.graph_, elsewhere=False)
 
-    def _head_scores(self, x: Tensor, graph: Data | None) -> Tensor:
+    def _is_own(self, graph: Data | None) -> bool:
+        """Return whether this is the graph of `fit`, edge by edge."""
+        own = self.graph_
+        if graph is None or own is None or graph.num_nodes != own.num_nodes:
+            return graph is own
+        pairs = [(graph.edge_index, own.edge_index), (graph.edge_weight, own.edge_weight)]
+        return all(
+            one is other or (one is not None and other is not None and torch.equal(one, other))
+            for one, other in pairs
+        )
+
+    def _node_scores(self, x: Tensor, graph: Data | None, *, elsewhere: bool) -> Tensor:
+        """Return the scores of all nodes of a graph; `elsewhere` if it is another one than in `fit`."""
         with torch.no_grad():
-            if self.candidate_ is None:
+            if self.ensemble_ is None:
                 features = self._aggregate(x, graph, check_convergence=False)
+                scores: Tensor = self.head_(features / self.scale_)
             else:
-                features = aggregate(self.candidate_, x, *edges_of(graph), directed=self.directed)
-            scores: Tensor = self.head_(features / self.scale_)
+                scores = self.ensemble_(x, *edges_of(graph), elsewhere=elsewhere)
         advice = "scale the features and the edge weights to the range of fit"
         return check_finite_result(type(self).__name__, scores, "the scores of the classes", advice)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,10 @@ from gadc.estimators._arrays import graph_to_matrix
 from gadc.estimators._base import check_steps
 from gadc.estimators._graph_data import read_edges
 from gadc.models._training.heads import build_head
-from gadc.models.auto import Candidate
+from gadc.models.auto import Ensemble
 
+_DEEPEST = 4  # a corrected student of a teacher
+_MOST_HOPS = 100
 _PLAIN: dict[str, tuple[type, ...]] = {
     "n_features_in_": (int,),
     "scale_": (int, float),
@@ -43,6 +44,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     has_adjacency = params.pop("adjacency") is not None
     if not isinstance(params["random_state"], int | np.integer):
         params["random_state"] = None
+    if not isinstance(params["scoring"], str):
+        params["scoring"] = None  # a callable cannot be stored
+    if isinstance(params["class_weight"], dict):
+        params["class_weight"] = None  # classes of any type are no keys of JSON
     names, preparation = getattr(model, "feature_names_in_", None), model.feature_preparation_
     settings = {
         "params": params,
@@ -51,14 +56,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "feature_names": None if names is None else list(names),
         "feature_preparation": None if preparation is None else preparation.to_dict(),
         "num_nodes": None if model.graph_ is None else int(model.graph_.num_nodes),
-        "candidate": None if model.candidate_ is None else asdict(model.candidate_),
-        "head": "linear" if len(model.head_.layers) == 1 else "mlp",  # "auto" may have chosen the other head
+        "ensemble": None if model.ensemble_ is None else model.ensemble_.settings(),
         **{name: getattr(model, name) for name in _PLAIN},
     }
     arrays = {f"head.{name}": value.numpy() for name, value in model.head_.state_dict().items()}
     arrays["transduction"] = np.searchsorted(model.classes_, model.transduction_)
-    if model.spread_ is not None:
-        arrays["spread"] = model.spread_.numpy()
     if model.graph_ is not None:
         arrays["edge_index"] = model.graph_.edge_index.numpy()
         if model.graph_.edge_weight is not None:
@@ -99,12 +101,16 @@ def _restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Array
         raise ValueError(f"transduction must have one class per node, got {len(codes)}.")
     if _check_type("has_adjacency", settings["has_adjacency"], bool):
         model.adjacency = graph_to_matrix(model.graph_)
-    model.candidate_ = _restore_candidate(settings["candidate"])
-    model.spread_ = _restore_spread(arrays, (len(codes), len(model.classes_)))
-    width = 1 if settings["head"] == "linear" else model.hidden
+    if settings["ensemble"] is not None:
+        model.ensemble_ = model.head_ = _restore_ensemble(
+            settings["ensemble"], arrays, (len(codes), len(model.classes_)), model.n_features_in_
+        )
+        return model
+    model.ensemble_ = None
+    width = 1 if model.head == "linear" else model.hidden
     check_memory(cls.__name__, 4.0 * width * (model.n_features_in_ + len(model.classes_)), "the head")
     model.head_ = build_head(
-        settings["head"],
+        model.head,
         model.n_features_in_,
         len(model.classes_),
         hidden=model.hidden,
@@ -153,22 +159,45 @@ def _restore_preparation(settings: dict[str, Any]) -> FeaturePreparation | None:
     return preparation
 
 
-def _restore_candidate(stored: Any) -> Candidate | None:
-    if stored is None:
-        return None
-    check_steps("candidate", stored["num_steps"])
-    for name in ("lam", "eps"):
-        check_number("candidate", stored[name], name)
-    return Candidate(**stored)
+def _restore_ensemble(
+    stored: Any, arrays: persistence.Arrays, shape: tuple[int, int], num_features: int
+) -> Ensemble:
+    """Rebuild the ensemble after a look at every number that decides about memory or time."""
+    if stored["features"]["num_features"] != num_features:
+        raise ValueError(f"ensemble must read {num_features} features.")
+    largest = max((array.size for array in arrays.values()), default=0)
+    for one in stored["candidates"]:
+        _check_candidate(one, largest)
+    numbers = [*stored["shares"], stored["temperature"], stored["weight_unit"]]
+    for number in numbers:
+        check_number("ensemble", number, "share")
+    check_number("ensemble", stored["temperature"], "temperature", strict=True)
+    _check_type("directed", stored["directed"], bool)
+    state = {name.removeprefix("head."): _tensor(name, array) for name, array in arrays.items()}
+    return Ensemble.restored(stored, state, shape)
 
 
-def _restore_spread(arrays: persistence.Arrays, shape: tuple[int, int]) -> Tensor | None:
-    if "spread" not in arrays:
-        return None
-    spread = arrays.pop("spread")
-    if spread.shape != shape or spread.dtype.kind != "f":
-        raise ValueError(f"spread must have shape {shape}, got {spread.dtype} of shape {spread.shape}.")
-    return torch.from_numpy(spread)
+def _check_candidate(stored: Any, largest: int, depth: int = 0) -> None:
+    """Refuse settings beyond any that `fit` writes."""
+    if depth > _DEEPEST:
+        raise ValueError("candidates must not be nested so deeply.")
+    for name in ("base", "teacher"):
+        if name in stored:
+            _check_candidate(stored[name], largest, depth + 1)
+    for name in ("num_steps", "num_hops"):
+        if name in stored:
+            check_steps("candidate", stored[name])
+    for name in ("lam", "eps", "weight_decay"):
+        if name in stored:
+            check_number("candidate", stored[name], name)
+    if stored.get("hidden", 0) > largest or stored.get("num_hops", 0) > _MOST_HOPS:
+        raise ValueError("a candidate must not be wider than the stored arrays.")
+
+
+def _tensor(name: str, array: NDArray[Any]) -> Tensor:
+    if array.dtype.kind == "i":
+        return torch.from_numpy(array)
+    return _finite(name, array)
 
 
 def _finite(name: str, array: NDArray[Any]) -> Tensor:

@@ -25,6 +25,8 @@ class FeatureModel(HeadModel):
 
     Args:
         head: "mlp" (default) or "linear"; the other settings are those of every head.
+        class_weight: Weight of each class in the loss, in the order of the classes; None (default) weighs
+            all classes alike.
 
     Examples:
         >>> from gadc.datasets import csbm
@@ -35,11 +37,13 @@ class FeatureModel(HeadModel):
     """
 
     head: str = "mlp"
+    class_weight: Sequence[float] | None = None
 
     def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
         """Train on the normalised features; see `Model.fit`."""
         features = normalize_rows(data.x, self.normalize)
-        module, trained = self._fit_head(features, data, seed, callbacks)
+        weight = None if self.class_weight is None else torch.tensor(self.class_weight, dtype=features.dtype)
+        module, trained = self._fit_head(features, data, seed, callbacks, weight)
 
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
             out: Tensor = module(normalize_rows(x, self.normalize))

@@ -40,7 +40,12 @@ class HeadModel(TrainedModel):
     init: str = "default"
 
     def _fit_head(
-        self, features: Tensor, data: Data, seed: int, callbacks: Sequence[Callback]
+        self,
+        features: Tensor,
+        data: Data,
+        seed: int,
+        callbacks: Sequence[Callback],
+        class_weight: Tensor | None = None,
     ) -> tuple[MLP, Trained]:
         """Train a head on the rows of the split; torch's global random numbers are left as they were."""
         num_classes = int(data.y.max()) + 1
@@ -66,6 +71,7 @@ class HeadModel(TrainedModel):
                     data.y[data.train_mask],
                     data.y[data.val_mask],
                     self._training(),
+                    class_weight=class_weight,
                     resumable=True,
                     callbacks=callbacks,
                 )

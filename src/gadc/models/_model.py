@@ -50,6 +50,8 @@ class Model(ABC):
     Attributes:
         differentiable: Whether `Fitted.scores` passes a gradient to `edge_weight`; True unless a model
             overrides it.
+        reads_sparse: Whether `fit` takes sparse features as they are, and graphs without features; False
+            unless a model overrides it.
 
     Examples:
         >>> from gadc.datasets import csbm
@@ -60,6 +62,7 @@ class Model(ABC):
     """
 
     differentiable: ClassVar[bool] = True
+    reads_sparse: ClassVar[bool] = False
 
     def __init_subclass__(cls, **settings: Any) -> None:
         """Let `fit` of every model check its graph, so that no model has to remember it."""
@@ -93,7 +96,8 @@ def _checked(fit: Callable[..., Fitted]) -> Callable[..., Fitted]:
     @wraps(fit)
     def checked_fit(self: Model, data: Data, **options: Any) -> Fitted:
         owner = type(self).__name__
-        data = check_graph(owner, data, needs=("x", "y", "train_mask", "val_mask"))
+        needs = ("y", "train_mask", "val_mask") if self.reads_sparse else ("x", "y", "train_mask", "val_mask")
+        data = check_graph(owner, data, needs=needs, keep_sparse=self.reads_sparse)
         if not bool(data.train_mask.any()):
             raise ValueError(f"{owner}: data.train_mask must select at least one node, got none.")
         unlabelled = int((data.y[data.train_mask | data.val_mask] < 0).sum())

@@ -4,10 +4,6 @@ from dataclasses import asdict
 
 import pytest
 import torch
-
-import gadc
-from gadc.diffusion import VARIANTS, normalize_rows
-from gadc.models.auto import Candidate
 from gadc.models.auto._candidates import (
     FAMILIES,
     SHARES_III,
@@ -16,6 +12,10 @@ from gadc.models.auto._candidates import (
     edge_radii,
     rank,
 )
+
+import gadc
+from gadc.diffusion import VARIANTS, normalize_rows
+from gadc.models.auto import Candidate
 from tests.helpers.graphs import random_graph
 
 GRAPH = random_graph(30, 60, 5, weighted=True)

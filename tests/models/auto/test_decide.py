@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 import torch
+from gadc.models.auto._decide import Contender, champion, decide, lead
 
 from gadc.models.auto import FAMILIES, Candidate, Facts
-from gadc.models.auto._decide import Contender, champion, decide, lead
 from gadc.models.auto._explain import _MEANING, make_choice
 
 NONE = Candidate(family="none")

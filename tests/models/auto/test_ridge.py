@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
+from gadc.models.auto._ridge import _PENALTIES, ridge_outcome
 from sklearn.linear_model import Ridge
 
-from gadc.models.auto._ridge import _PENALTIES, ridge_outcome
 from gadc.models.auto._splits import Split
 
 GENERATOR = torch.Generator().manual_seed(0)

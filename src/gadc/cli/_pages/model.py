@@ -140,6 +140,8 @@ def evaluation_page(
 
 def _with_features(model: GADCClassifier, predict: Callable[[], Any]) -> tuple[Any, Tensor | None]:
     """Return the prediction and the input of the head on the way: S X, whatever the variant is."""
+    if model.ensemble_ is not None:  # its candidates read different features
+        return predict(), None
     seen: list[Tensor] = []
     watch = model.head_.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
     try:

@@ -82,6 +82,7 @@ def train(
     *,
     parameters: list[dict[str, Any]] | None = None,
     penalty: Callable[[], Tensor] | None = None,
+    class_weight: Tensor | None = None,
     optimizer_type: type[torch.optim.Optimizer] = torch.optim.Adam,
     schedule: Callable[[int], float] | None = None,
     resumable: bool = False,
@@ -98,6 +99,7 @@ def train(
         settings: Optimiser and model selection.
         parameters: Parameter groups of the optimiser; None is one group of all parameters.
         penalty: Returns a term that is added to the loss of a step; called after `train_scores`.
+        class_weight: Weight of each class in the loss of a step; None weighs all classes alike.
         optimizer_type: Class of the optimiser, called with the parameters, `lr` and `weight_decay`.
         schedule: Maps the number of a step, from 0, to a factor of its learning rate; None is a factor of 1.
         resumable: See `TrainingState`.
@@ -113,7 +115,7 @@ def train(
     scheduler = None if schedule is None else torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
 
     def loss() -> Tensor:
-        fit = cross_entropy(train_scores(), train_labels)
+        fit = cross_entropy(train_scores(), train_labels, weight=class_weight)
         return fit if penalty is None else fit + penalty()
 
     selection = Selection(settings.selection, settings.patience, module)

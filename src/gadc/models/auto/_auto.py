@@ -1,33 +1,47 @@
-"""The model `auto`: the variant that suits the graph, chosen on validation nodes.
+"""The model `auto`: the candidate that suits the graph, chosen on validation nodes within a time budget.
 
-A cheap head ranks all candidates, then the best of each family are trained with the given head. The best
-family with the graph, and the features alone, are also trained with an MLP. Test nodes are never looked at.
+    1. read       features in one unit and few columns, extreme edge weights on a logarithmic scale
+    2. distrust   compare the edges at labelled nodes with the others, by what features say
+    3. compare    train candidates on a split of the labels, cheap and promising ones first
+    4. repeat     train the best half on further splits, where one split has few validation nodes
+    5. average    the finalists, corrected and smoothed where that helps
+    6. refit      train what was chosen on all labels
 
-The variants come from Liu, Chen, Fu, Lin, Zitnik and Wu, "Graph Adversarial Diffusion Convolution", ICML
-2024.
+Test nodes are never looked at. The best so far is always ready, so any budget gives an answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice, check_features
-from gadc.models._head_model import HeadModel
-from gadc.models._label_propagation import LabelPropagation, log_shares
-from gadc.models._model import Fitted
+from gadc._base.validation import check_choice, check_number
+from gadc.diffusion import VARIANTS, Plain
+from gadc.models._model import Fitted, Model
 from gadc.models._training.callbacks import Callback
-from gadc.models.auto._candidates import FAMILIES
-from gadc.models.auto._explain import Choice, make_choice
+from gadc.models._training.loop import Trained
+from gadc.models.auto._budget import Budget
+from gadc.models.auto._choice import Choice, choose, suggested
+from gadc.models.auto._contest import Contest
+from gadc.models.auto._ensemble import Ensemble, compress_weights, weight_unit
 from gadc.models.auto._facts import measure_facts
-from gadc.models.auto._finals import Finals, with_head
-from gadc.models.auto._reader import Reader, aggregate, median_norm
-from gadc.models.auto._search import Search
+from gadc.models.auto._features import FeatureMap, identity, read_sparse
+from gadc.models.auto._judge import Judge, Scoring
+from gadc.models.auto._rounds import run_rounds
 from gadc.models.auto._splits import make_splits
+from gadc.models.auto._view import GraphView
+from gadc.models.auto.candidates import Nodes, Reader
+
+FAMILIES = ("none", *VARIANTS, "hops", "propagated", "labels", "boosting", "student")
+_WIDTH = 128  # columns that candidates read, at most
+_CELLS = 3e7  # n times columns, at most: hops of larger matrices would take gigabytes
+ClassWeight = str | Mapping[int, float] | None
 
 
 @dataclass(frozen=True)
@@ -35,46 +49,62 @@ class FittedAuto(Fitted):
     """A trained model with the choice that led to it.
 
     Attributes:
-        choice: The chosen candidate, with explanation and report.
-        reader: The model for other graphs: the chosen one, unless that is label propagation.
+        choice: What was chosen, with explanation and report.
+        ensemble: The trained candidates; `logits` and `scores` are its log-probabilities.
     """
 
     choice: Choice
-    reader: Reader
+    ensemble: Ensemble
 
 
 @dataclass(frozen=True, kw_only=True)
-class Auto(HeadModel):
-    """Choose among no graph, every variant and label propagation by their validation accuracy.
-
-    An MLP is tried beside the given head. The row normalisation is chosen as well, so `normalize` has no
-    effect.
+class Auto(Model):
+    """Choose among candidates with and without the graph by their score on validation nodes.
 
     Args:
-        families: Families to choose from: "none" (the features alone), any of the variants, and "labels"
-            (label propagation). All by default; "none" and at least one other are required.
+        families: Families to choose from: "none" (the features alone), any of the variants, "hops" (a head
+            over several hops), "propagated" (predict, then propagate), "labels" (label propagation),
+            "boosting" (trees over hops, for tables) and "student" (reads no edges). All by default; "none" is
+            required.
+        scoring: Metric that decides: the name of a scorer of scikit-learn or a scorer. None, the default, is
+            accuracy; with two classes of which one has less than a tenth of the labels, it is the average
+            precision of that class.
+        class_weight: Weight of each class in the loss: None (default), "balanced", or a mapping from class
+            numbers to weights.
+        time_budget: Seconds for everything, 60 by default. None has no limit; the result then does not
+            depend on the speed of the machine.
+        average: Whether the finalists are averaged where that helps, True by default.
+        refit: Whether what was chosen is trained again on the validation nodes as well, True by default.
         directed: Take edges as directed, False by default; see `gadc.transition`.
 
     Examples:
         >>> from gadc.datasets import csbm
         >>> from gadc.models import Auto
         >>> data = csbm(60, num_features=4, homophily=0.95, signal=0.5, seed=0)
-        >>> fitted = Auto(families=("none", "plain"), epochs=5).fit(data)
-        >>> fitted.choice.picked.family
+        >>> fitted = Auto(families=("none", "plain"), time_budget=None).fit(data)
+        >>> fitted.choice.picked[0].family
         'plain'
     """
 
-    lr: float = 0.05
-    selection: str = "val-loss"
+    reads_sparse: ClassVar[bool] = True
     families: Sequence[str] = FAMILIES
+    scoring: Scoring = None
+    class_weight: ClassWeight = None
+    time_budget: float | None = 60.0
+    average: bool = True
+    refit: bool = True
     directed: bool = False
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         for family in self.families:
             check_choice("Auto", family, "families", FAMILIES)
-        if "none" not in self.families or len(set(self.families)) < 2:
-            raise ValueError(f"Auto: families must be 'none' and at least one other, got {self.families!r}.")
+        if "none" not in self.families:
+            raise ValueError(f"Auto: families must contain 'none', got {tuple(self.families)!r}.")
+        if self.time_budget is not None:
+            check_number("Auto", self.time_budget, "time_budget", strict=True)
+        if isinstance(self.class_weight, str):
+            check_choice("Auto", self.class_weight, "class_weight", ("balanced",))
+        Judge(self.scoring, torch.ones(2))
 
     def fit(
         self,
@@ -84,67 +114,104 @@ class Auto(HeadModel):
         callbacks: Sequence[Callback] = (),
         tell: Callable[[str], None] = lambda message: None,
     ) -> FittedAuto:
-        """Choose a candidate, then train it on all training nodes; see `Model.fit`.
+        """Choose candidates and train them; see `Model.fit`.
 
         With fewer than 200 validation nodes, the choice is made on further splits of the same sizes.
 
         Args:
-            data: Graph, labels, training and validation masks.
-            seed: Seed of the splits and of the heads, 0 by default.
-            callbacks: See `Model.fit`.
-            tell: Called with a message at the start of each stage; none by default.
+            data: Graph, labels, training and validation masks. `x` may be sparse, or None for a graph
+                without features.
+            seed: Seed of the splits and of all trainings, 0 by default.
+            callbacks: Not called: many small trainings are compared.
+            tell: Called with a message at the start of each step; none by default.
         """
-        choice = self.choose(data, seed=seed, callbacks=callbacks, tell=tell)
-        tell(f"training {choice.reader.words}")
-        reader = self._train_reader(choice, data, seed, callbacks)
-        if choice.picked.reads_features:
-            with torch.no_grad():
-                logits = reader.scores(data.x, data.edge_index, data.edge_weight)
-            return FittedAuto(logits, reader.trained, reader.module, reader.scores, choice, reader)
-        labels = LabelPropagation(lam=choice.picked.lam, num_steps=choice.picked.num_steps).fit(data)
-
-        def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-            return log_shares(labels.scores(x, edge_index, edge_weight))
-
-        return FittedAuto(log_shares(labels.logits), labels.trained, labels.module, scores, choice, reader)
-
-    def choose(
-        self,
-        data: Data,
-        *,
-        seed: int = 0,
-        callbacks: Sequence[Callback] = (),
-        tell: Callable[[str], None] = lambda message: None,
-    ) -> Choice:
-        """Choose a candidate without training it on all training nodes; the arguments are those of `fit`."""
+        budget = Budget(self.time_budget)
+        view, unit = self._read(data, seed)
+        known = data.train_mask | data.val_mask
+        counts = torch.bincount(data.y[known])
         has_edges = bool((data.edge_index[0] != data.edge_index[1]).any())
-        splits = make_splits(data.y, data.train_mask, data.val_mask, seed=seed) if has_edges else []
-        x, edges = check_features("Auto", data.x), (data.edge_index, data.edge_weight)
-        facts = measure_facts(x, *edges, data.y, data.train_mask | data.val_mask, seed=seed)
-        if not splits:
-            return make_choice(facts, [], [], splits=0, nodes=0, head=self.head)
-        search = Search(x, *edges, data.y, splits, families=self.families, directed=self.directed, tell=tell)
-        trials = search.run()
-        finals = Finals(self, search, seed, callbacks)
-        return make_choice(
-            facts,
-            trials,
-            finals.run(),
-            splits=len(finals.splits),
-            nodes=finals.num_validated,
-            head=self.head,
-            skipped=search.skipped,
+        facts = measure_facts(
+            view.rows, data.edge_index, view.edge_weight, data.y, known, seed=seed, radii=False
         )
+        splits = make_splits(data.y, data.train_mask, data.val_mask, seed=seed)
+        contest = Contest(
+            view=view,
+            y=data.y,
+            num_classes=len(counts),
+            splits=splits,
+            judge=Judge(self.scoring, counts[counts > 0] if (counts == 0).any() else counts),
+            weight=self._weights(counts),
+            budget=budget,
+            seed=seed,
+            tell=tell,
+        )
+        if not splits:
+            choice = suggested(facts, has_edges, self.families)
+        else:
+            trust = run_rounds(contest, self.families, has_edges=has_edges)
+            choice = choose(contest, facts, trust, average=self.average)
+        readers = self._readers(choice, contest, data, known)
+        ensemble = Ensemble(
+            view.features,
+            choice.picked,
+            readers,
+            choice.shares,
+            temperature=choice.temperature,
+            weight_unit=unit,
+            directed=self.directed,
+        ).eval()
+        return self._fitted(ensemble, choice, view)
 
-    def _train_reader(self, choice: Choice, data: Data, seed: int, callbacks: Sequence[Callback]) -> Reader:
-        """Train the chosen candidate that reads features, on all training nodes."""
-        with torch.no_grad():
-            features = aggregate(
-                choice.reader, data.x, data.edge_index, data.edge_weight, directed=self.directed
+    def _read(self, data: Data, seed: int) -> tuple[GraphView, float]:
+        """Return the graph as candidates read it, and the unit of its weights."""
+        n = len(data.y)
+        x = identity(n) if data.x is None else read_sparse(data.x)
+        unit = weight_unit(data.edge_weight)
+        weights = compress_weights(data.edge_weight, unit)
+        anything = torch.zeros((n, 1))
+        plain = Plain(self_loops=1.0)(anything, data.edge_index, weights) if data.edge_index.numel() else None
+        width = int(max(32, min(_WIDTH, _CELLS / n)))
+        features = FeatureMap.fitted(x, plain, min(width, n), seed=seed)
+        return GraphView(x, data.edge_index, weights, features, directed=self.directed), unit
+
+    def _weights(self, counts: Tensor) -> Tensor | None:
+        if self.class_weight is None:
+            return None
+        if isinstance(self.class_weight, str):
+            return counts.sum() / (len(counts) * counts.clamp(min=1).float())
+        return torch.tensor([float(self.class_weight.get(code, 1.0)) for code in range(len(counts))])
+
+    def _readers(self, choice: Choice, contest: Contest, data: Data, known: Tensor) -> list[Reader]:
+        """Train what was chosen on all labels if that is wanted and there is time, or take what there is."""
+        seconds = sum(entry.seconds for entry in choice.entries)
+        wanted = self.refit and bool(data.val_mask.any()) and bool(contest.splits)
+        if choice.entries and not (wanted and seconds < contest.budget.left):
+            return [entry.readers[0] for entry in choice.entries]
+        every = known.nonzero().squeeze(1)
+        readers = []
+        for number, candidate in enumerate(choice.picked):
+            contest.tell(f"training {candidate.words} on all labels")
+            epochs = choice.epochs[number] if choice.epochs else None
+            nodes = Nodes(
+                every, every[:0], data.y, contest.num_classes, contest.weight, epochs, seed=contest.seed
             )
-        scale = median_norm(features)
-        settings = with_head(self, choice.reader_head)
-        if not bool(data.val_mask.any()):
-            settings = replace(settings, selection="last")
-        module, trained = settings._fit_head(features / scale, data, seed, callbacks)
-        return Reader(choice.reader, choice.reader_head, scale, module, trained, self.directed)
+            readers.append(candidate.fit(contest.view, nodes))
+        return readers
+
+    def _fitted(self, ensemble: Ensemble, choice: Choice, view: GraphView) -> FittedAuto:
+        def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+            out: Tensor = ensemble(x, edge_index, edge_weight)
+            return out
+
+        with torch.no_grad():
+            total = torch.stack(
+                [
+                    share * reader(view).softmax(1)
+                    for share, reader in zip(ensemble.shares, ensemble.readers, strict=True)
+                    if share > 0
+                ]
+            ).sum(0)
+            logits = (total.clamp(min=1e-12).log() / ensemble.temperature).log_softmax(1)
+        accuracy = 100 * choice.accuracy if choice.entries else math.nan
+        trained = Trained(max(choice.epochs, default=1) - 1, accuracy, choice.log_loss, [], [])
+        return FittedAuto(logits, trained, ensemble, scores, choice, ensemble)

@@ -1,21 +1,20 @@
-"""The outcome of a choice, and its explanation in words."""
+"""The choice in plain English, and as figures."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
-from gadc.models.auto._candidates import Candidate
-from gadc.models.auto._decide import Contender, champion, decide, lead
+import torch
+
+from gadc.models.auto._contest import Contest, Entry
 from gadc.models.auto._facts import Facts
-from gadc.models.auto._search import Trial
-from gadc.models.auto._suggest import SUGGESTED, suggest
+from gadc.models.auto._trust import Trust
 
 _MEANING = {
     "plain": "Averaging over neighbours helps, and no correction of the edges does better.",
-    "I": "Similar neighbours attract each other less: this variant is for heterophilic graphs.",
+    "I": "Similar neighbours attract each other less: this variant is for graphs whose neighbours differ.",
     "II": "Similar nodes repel each other across the whole graph: this variant is for noisy features.",
     "III": "Similar neighbours repel each other: this variant is for noisy features on larger graphs.",
     "IV": "The weight of an edge is the similarity of its ends: this variant is for wrong or attacked edges.",
@@ -23,99 +22,72 @@ _MEANING = {
         "The weight of an edge is the similarity of its ends, and every node is also connected to the nodes "
         "most similar to it: this variant is for edges attacked with knowledge of the defence."
     ),
-    "labels": (
-        "Propagating the labels over the graph does better than any use of the features. It applies to the "
-        "nodes of this graph only; other graphs are classified by the best candidate with features."
-    ),
+    "hops": "It weighs each hop by itself, so it also suits graphs whose neighbours differ.",
+    "labels": "The known labels and the graph say more than the features.",
+    "student": "It imitates a model that reads the edges, and no later change of edges can move it.",
 }
-_HEADS = {"": "", "linear": " and a linear head", "mlp": " and an MLP"}
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The outcome of a choice.
-
-    Attributes:
-        picked: The chosen candidate.
-        head: Its head: "linear", "mlp", or "" for label propagation.
-        reader: The best candidate that reads features: `picked`, unless that is label propagation.
-        reader_head: The head of `reader`.
-        explanation: What was chosen and why, in words.
-        report: Facts about the graph and figures of all candidates, in a form that JSON can hold.
-    """
-
-    picked: Candidate
-    head: str
-    reader: Candidate
-    reader_head: str
-    explanation: str
-    report: dict[str, Any]
-
-
-def make_choice(
+def explain(
+    contest: Contest,
+    members: list[Entry],
+    shares: list[float],
     facts: Facts,
-    trials: list[Trial],
-    contenders: list[Contender],
-    *,
-    splits: int,
-    nodes: int,
-    head: str,
-    skipped: Sequence[str] = (),
-) -> Choice:
-    """Decide among the contenders and explain the decision; without contenders, go by the facts.
-
-    Args:
-        facts: Facts about the graph.
-        trials: Outcomes of all candidates with the cheap head.
-        contenders: Finalists with their heads.
-        splits: Number of validation splits of the contenders.
-        nodes: Number of different validation nodes in these splits.
-        head: The head to use if nothing could be compared.
-        skipped: Families that were left out because they would take too long.
-    """
-    report = _report(facts, trials, contenders, splits, nodes, skipped)
-    if not contenders:
-        family, reason = suggest(facts)
-        picked = SUGGESTED[family]
-        why = "There are too few labels to compare candidates" if facts.edges else "Nothing to compare"
-        return Choice(picked, head, picked, head, f"{why}. Picked {picked.words}: {reason}", report)
-    without_graph, with_graph = (
-        champion([one for one in contenders if (one.candidate.family == "none") == side])
-        for side in (True, False)
+    trust: Trust | None,
+    figures: dict[str, float],
+) -> str:
+    """Say what was chosen, how sure that is, and what the graph is like."""
+    judge, used = contest.judge, [one for one, share in zip(members, shares, strict=True) if share > 0]
+    nodes = len(torch.unique(torch.cat([one.validation for one in contest.splits[: contest.num_splits]])))
+    where = (
+        f"{nodes} validation nodes"
+        if contest.num_splits == 1
+        else (f"{nodes} nodes in {contest.num_splits} random splits")
     )
-    best = decide([without_graph, with_graph])
-    rival = with_graph if best is without_graph else without_graph
-    reader = best if best.candidate.reads_features else champion(_readers(contenders))
-    lines = [_picked(best, splits, nodes), _compared(best, rival, nodes)]
-    if best.candidate.family in _MEANING:
-        lines.append(_MEANING[best.candidate.family])
-    lines += [f"GADC ({family}) was not tried: it would take too long here." for family in skipped]
+    names = (
+        used[0].candidate.words
+        if len(used) == 1
+        else (
+            "an average of "
+            + "; ".join(f"{one.candidate.words} ({share:.0%})" for one, share in zip(used, shares))
+        )
+    )
+    lines = [f"Picked {names}: {_metric(judge.name, figures['score'])} on {where}."]
+    if trust is not None and trust.is_broken:
+        lines.append(trust.words)
+    lines += _rivals(contest, used, figures)
+    if len(used) == 1 and used[0].candidate.family in _MEANING:
+        lines.append(_MEANING[used[0].candidate.family])
+    if judge.is_default and judge.name == "average_precision":
+        lines.append(
+            f"The smaller class has {judge.share:.1%} of the labels, so its average precision decided and "
+            "not the accuracy; scoring= changes that."
+        )
     lines += _context(facts)
-    return Choice(best.candidate, best.head, reader.candidate, reader.head, "\n".join(lines), report)
+    return "\n".join(lines)
 
 
-def _picked(best: Contender, splits: int, nodes: int) -> str:
-    where = f"{nodes} validation nodes" if splits == 1 else f"{nodes} nodes in {splits} random splits"
-    return f"Picked {best.candidate.words}{_HEADS[best.head]}: {best.accuracy:.1f} % correct on {where}."
+def _metric(name: str, value: float) -> str:
+    if name == "accuracy":
+        return f"{100 * value:.1f} % correct"
+    return f"{name.replace('_', ' ')} {value:.3f}"
 
 
-def _readers(contenders: list[Contender]) -> list[Contender]:
-    return [one for one in contenders if one.candidate.reads_features]
-
-
-def _compared(best: Contender, rival: Contender, nodes: int) -> str:
-    """Compare the pick with the best contender of the other side: with the graph, or without it."""
-    points, error = lead(best, rival, nodes)
-    figures = f"{rival.accuracy:.1f} % ({_points(points, error)})"
-    if best.candidate.family != "none":
-        return f"The features alone reach {figures}."
-    verdict = "The graph hurts: use the features alone." if points > error else "The graph does not help."
-    return f"{verdict} The best use of it, {rival.candidate.words}, reaches {figures}."
-
-
-def _points(points: float, error: float) -> str:
-    known = "" if math.isnan(error) else f" ± {error:.1f}"
-    return f"{points:.1f}{known} points lower" if points else "a tie, which goes to the simpler candidate"
+def _rivals(contest: Contest, used: list[Entry], figures: dict[str, float]) -> list[str]:
+    """Compare with the best candidate on the other side: with the graph, or without it."""
+    with_graph = any(one.candidate.family != "none" for one in used)
+    others = [one for one in contest.entries if (one.candidate.family != "none") != with_graph]
+    if not others:
+        return []
+    rival = min(others, key=lambda one: one.key)
+    gap, error = figures["score"] - rival.score, figures["error"]
+    known = _metric(contest.judge.name, rival.score)
+    tie = " That is a tie: the difference is within the uncertainty." if abs(gap) < 2 * error else ""
+    unit = f"± {100 * error:.1f} points" if contest.judge.name == "accuracy" else f"± {error:.3f}"
+    if with_graph:
+        return [f"The features alone reach {known} (uncertainty {unit}).{tie}"]
+    verdict = "The graph does not help" if tie else "The graph hurts"
+    return [f"{verdict}: {rival.candidate.words} reaches {known} (uncertainty {unit}).{tie}"]
 
 
 def _context(facts: Facts) -> list[str]:
@@ -127,39 +99,54 @@ def _context(facts: Facts) -> list[str]:
             f"labelled edges (random pairs of nodes: {facts.chance_homophily:.0%}); the mean degree is "
             f"{facts.mean_degree:.1f}."
         )
-    if facts.edges:
+    if facts.edges and not math.isnan(facts.edge_cosine):
         lines.append(
             f"The mean cosine of the features of neighbours is {facts.edge_cosine:.2f} (random pairs: "
-            f"{facts.random_cosine:.2f}); about {min(facts.noise_share, 1):.0%} of the features' mean square "
-            f"is noise; the spectral radius ρ(T) is {facts.spectral_radius_i:.2f} for I at ε = 1 and "
-            f"{facts.spectral_radius_iv:.2f} for IV."
+            f"{facts.random_cosine:.2f})."
         )
     return lines
 
 
-def _report(
+def make_report(
+    contest: Contest,
+    members: list[Entry],
+    shares: list[float],
     facts: Facts,
-    trials: list[Trial],
-    contenders: list[Contender],
-    splits: int,
-    nodes: int,
-    skipped: Sequence[str],
+    trust: Trust | None,
+    figures: dict[str, float],
 ) -> dict[str, Any]:
-    finalists = [
-        {**_row(one.candidate, one.accuracy), "head": one.head, "log_loss": _number(one.log_loss)}
-        for one in contenders
+    """Return facts and figures in a form that JSON can hold."""
+    most = contest.num_splits
+    rows = [
+        {
+            "candidate": one.candidate.words,
+            "family": one.candidate.family,
+            "score": _number(one.score),
+            "error": _number(contest.judge.interval(torch.cat(one.proba), contest.truth(len(one.proba)))),
+            "log_loss": _number(one.loss),
+            "splits": len(one.proba),
+            "seconds": round(one.seconds, 3),
+            "settings": one.candidate.to_dict(),
+        }
+        for one in sorted(contest.entries, key=lambda one: (-len(one.proba), one.key))
     ]
     return {
+        "metric": contest.judge.name,
+        "picked": [
+            {"candidate": one.candidate.words, "share": share}
+            for one, share in zip(members, shares, strict=True)
+        ],
+        "figures": {name: _number(value) for name, value in figures.items()},
         "facts": {key: _number(value) for key, value in asdict(facts).items()},
-        "validation": {"splits": splits, "nodes": nodes},
-        "finalists": finalists,
-        "candidates": [_row(one.candidate, one.accuracy) for one in trials],
-        "skipped": list(skipped),
+        "trust": None if trust is None else {key: _number(value) for key, value in asdict(trust).items()},
+        "validation": {
+            "splits": most,
+            "nodes": len(torch.unique(torch.cat([one.validation for one in contest.splits[:most]]))),
+        },
+        "finalists": rows,
+        "seconds": round(contest.budget.spent, 2),
+        "skipped": [],
     }
-
-
-def _row(candidate: Candidate, accuracy: float) -> dict[str, Any]:
-    return {"candidate": candidate.words, **asdict(candidate), "accuracy": accuracy}
 
 
 def _number(value: float) -> float | None:

@@ -67,6 +67,7 @@ def measure_facts(
     known: Tensor,
     *,
     seed: int = 0,
+    radii: bool = True,
 ) -> Facts:
     """Measure a graph.
 
@@ -77,6 +78,8 @@ def measure_facts(
         y: Class of each node, read at the nodes of `known` only; None if there are no labels.
         known: Mask of the nodes whose label is known, shape (n,).
         seed: Seed of the samples, 0 by default.
+        radii: Whether the spectral radii are measured, which takes products with the whole graph; True by
+            default.
     """
     n = len(x)
     pairs = _undirected(edge_index)
@@ -86,7 +89,7 @@ def measure_facts(
     joined, apart = _cosines(x, _draw(pairs, seed)), _cosines(x, _random_pairs(n, seed))
     radius = {
         variant: transition(x, edge_index, edge_weight, variant=variant).spectral_radius(tol=1e-2, seed=seed)
-        if len(pairs[0])
+        if radii and len(pairs[0])
         else math.nan
         for variant in ("I", "IV")
     }

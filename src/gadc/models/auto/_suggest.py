@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 
-from gadc.models.auto._candidates import Candidate
 from gadc.models.auto._facts import Facts
+from gadc.models.auto.candidates import Alone, Candidate, Diffused
 
-SUGGESTED = {
-    "none": Candidate(family="none"),
-    "plain": Candidate(family="plain", lam=8.0, num_steps=8),
-    "I": Candidate(family="I", lam=1.0, num_steps=4, eps=1.0),
-    "II": Candidate(family="II", lam=64.0, num_steps=16, eps=0.1),
-    "IV": Candidate(family="IV", lam=1.0, num_steps=2),
+SUGGESTED: dict[str, Candidate] = {
+    "none": Alone(),
+    "plain": Diffused(variant="plain", lam=8.0, num_steps=8),
+    "I": Diffused(variant="I", lam=1.0, num_steps=4, eps=1.0),
+    "II": Diffused(variant="II", lam=64.0, num_steps=16, eps=0.1),
+    "IV": Diffused(variant="IV", lam=1.0, num_steps=2),
 }
 _FEW_EDGES = 20  # with labels at both ends; fewer say nothing about homophily
 _NOISY = 0.9  # share of noise in the mean square of the features

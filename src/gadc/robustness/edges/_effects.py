@@ -10,7 +10,7 @@ any head. All other rows are never computed.
 T' is built by the transition itself, with weight 0 on the removed edge: in every variant an edge of weight 0
 is not an edge. What does not depend on the weights (the pattern, cosines, ‖X Xᵀ‖_F, the nearest nodes of IV+)
 is computed once for all edges. An edge then costs O(K m + n d) operations, or O(K n d) with the Gram matrix
-of II.
+of II. The candidates of "auto" are of many kinds: there the whole model reads the graph without the edge.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ def edge_effects(
     by itself, in both directions, from the whole graph; the head stays as it was trained.
 
     Args:
-        model: A fitted classifier of any variant. Where it chose label propagation, the best candidate that
-            reads features answers instead, as in `predict` with a graph.
+        model: A fitted classifier of any variant.
         x: Node features, columns in the order of `fit`.
         edge_index: Edges.
         edge_weight: One weight per edge, or None if all edges weigh 1.
@@ -70,9 +69,32 @@ def edge_effects(
         torch.Size([2, 3])
     """
     check_is_fitted(model)
+    if model.ensemble_ is not None:
+        return _ensemble_effects(model, x, edge_index, edge_weight, pairs)
     with remembering():
         reader = _Reader.of(model, check_features("edge_effects", x), edge_index, edge_weight)
         changes = [reader.effect(ends) for ends in pairs.T]
+    return torch.stack(changes, 1) if changes else torch.zeros(2, 0, dtype=torch.float64)
+
+
+def _ensemble_effects(
+    model: GADCClassifier, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, pairs: Tensor
+) -> Tensor:
+    """Compute the effects for "auto", whose candidates are of many kinds: by reading the graph without the edge."""
+    ensemble = model.ensemble_
+    if ensemble is None:
+        raise ValueError("edge_effects: model must be fitted with variant 'auto'.")
+    other = model.graph_ is None or model.graph_.num_nodes != len(x)
+    before = ensemble(x, edge_index, edge_weight, elsewhere=other).double().exp()
+    changes = []
+    for ends in pairs.T:
+        gone = ((edge_index == ends[:, None]).all(0)) | ((edge_index == ends.flip(0)[:, None]).all(0))
+        if not bool(gone.any()):
+            raise ValueError(f"edge_effects: pairs must be edges of the graph, got {ends.tolist()}.")
+        weights = None if edge_weight is None else edge_weight[~gone]
+        after = ensemble(x, edge_index[:, ~gone], weights, elsewhere=other).double().exp()[ends]
+        predicted = before[ends].argmax(1, keepdim=True)
+        changes.append((after - before[ends]).gather(1, predicted).squeeze(1))
     return torch.stack(changes, 1) if changes else torch.zeros(2, 0, dtype=torch.float64)
 
 
@@ -103,18 +125,10 @@ class _Reader:
         entries = torch.stack([graph.pattern.rows.long(), graph.pattern.cols.long()])
         proper = entries[0] != entries[1]
         edges, weight = entries[:, proper], graph.values[proper]
-        chosen = model.candidate_
-        rows = normalize_rows(x, model.normalize if chosen is None else chosen.normalize)
-        if chosen is None:
-            theta = neumann(model.lam, model.num_steps)
-            settings = {name: getattr(model, name) for name in ("variant", "eps", "self_loops", "directed")}
-            build: _Build = partial(transition, rows, **settings)
-        elif chosen.family == "none":
-            theta, build = [1.0], partial(transition, rows, variant="plain")
-        else:
-            theta = neumann(chosen.lam, chosen.num_steps)
-            build = partial(chosen.operator, x, rows, directed=model.directed)
-        return cls(model, rows, edges, weight, theta, build)
+        rows = normalize_rows(x, model.normalize)
+        settings = {name: getattr(model, name) for name in ("variant", "eps", "self_loops", "directed")}
+        build: _Build = partial(transition, rows, **settings)
+        return cls(model, rows, edges, weight, neumann(model.lam, model.num_steps), build)
 
     @cached_property
     def before(self) -> Tensor:
