@@ -14,6 +14,9 @@ _PENALTY = 0.1  # relative to the mean square of a row
 def cross_fitted_beliefs(rows: Tensor, y: Tensor, labelled: Tensor, num_classes: int, seed: int) -> Tensor:
     """Return probabilities by ridge regression on features; a labelled node is judged by the other folds.
 
+    An unlabelled node is judged by one of these models as well, drawn at random: an average of all would be
+    surer, and the two kinds of nodes could not be compared.
+
     Args:
         rows: Features, shape (n, d).
         y: Class of each node, read at labelled nodes only.
@@ -24,16 +27,15 @@ def cross_fitted_beliefs(rows: Tensor, y: Tensor, labelled: Tensor, num_classes:
     rows = rows / torch.linalg.vector_norm(rows, dim=1, keepdim=True).clamp(min=1e-12)
     order = labelled[torch.randperm(len(labelled), generator=torch.Generator().manual_seed(seed))]
     folds = [part for part in order.tensor_split(min(_FOLDS, len(order))) if len(part)]
-    total = torch.zeros((len(rows), num_classes), dtype=rows.dtype)
-    own = torch.zeros_like(total)
-    for fold in folds:
+    judge = torch.randint(len(folds), (len(rows),), generator=torch.Generator().manual_seed(seed))
+    for number, fold in enumerate(folds):
+        judge[fold] = number
+    beliefs = torch.zeros((len(rows), num_classes), dtype=rows.dtype)
+    for number, fold in enumerate(folds):
         kept = order[~torch.isin(order, fold)] if len(folds) > 1 else order
-        scores = _ridge(rows, kept, y, num_classes)
-        total += scores
-        own[fold] = scores[fold]
-    total /= len(folds)
-    total[labelled] = own[labelled]
-    positive = total.clamp(min=1e-6)
+        judged = judge == number
+        beliefs[judged] = _ridge(rows, kept, y, num_classes)[judged]
+    positive: Tensor = beliefs.clamp(min=1e-6)
     return positive / positive.sum(1, keepdim=True)
 
 

@@ -103,7 +103,11 @@ def _by_score(contest: Contest, finalists: list[Entry], average: bool) -> tuple[
 
 
 def _by_features(finalists: list[Entry], trust: Trust) -> tuple[list[Entry], list[float]]:
-    """Return the candidates that check edges against features, or that read no edges, in equal shares."""
+    """Return the best candidate of each family that checks edges against features, in equal shares.
+
+    Validation favours what the attack was made for, so it does not decide between them. If edges between
+    unlabelled nodes say nothing either, the features alone are left.
+    """
     checking = [one for one in finalists if one.candidate.family != "none"]
     if not checking or not trust.edges_inform:
         return [one for one in finalists if one.candidate.family == "none"][:1], [1.0]

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-_SUSPICIOUS = 4.0  # standard errors
-_NOTICEABLE = 0.1  # share of the agreement that must be missing
+_SUSPICIOUS = 3.5  # standard errors
+_NOTICEABLE = 0.2  # share of the agreement above chance that must be missing
 _FEW = 30  # nodes on either side; fewer say nothing
 
 
@@ -42,12 +42,12 @@ class Trust:
     def is_broken(self) -> bool:
         """Whether edges at validated nodes behave differently from the rest, to their disadvantage."""
         gap = self.others - self.labelled
-        return self.errors < -_SUSPICIOUS and gap > _NOTICEABLE * max(self.others, 1e-12)
+        return self.errors < -_SUSPICIOUS and gap > _NOTICEABLE * (self.others - self.chance)
 
     @property
     def edges_inform(self) -> bool:
         """Whether edges between unlabelled nodes join like beliefs more often than chance."""
-        return self.others > 1.1 * self.chance
+        return self.others > 1.02 * self.chance
 
     @property
     def words(self) -> str:
