@@ -8,7 +8,6 @@ are none. They do not read edge weights, and standardise columns where a graph s
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable
 from copy import copy
@@ -31,7 +30,7 @@ from torch_geometric.nn import APPNP, GATConv, GCNConv
 from torch_geometric.utils import to_torch_csr_tensor
 
 from gadc import GADCClassifier
-from gadc.models import LabelPropagation
+from gadc.models import Auto, LabelPropagation
 
 Scores = NDArray[np.float64]
 HIDDEN, EPOCHS, TIME_BUDGET = 64, 200, 60
@@ -85,7 +84,11 @@ def boosting(data: Data, num_classes: int, seed: int) -> Scores:
 
 
 def labels(data: Data, num_classes: int, seed: int) -> Scores:
-    """Label propagation without features and without balance of the classes; α = λ / (λ + 1) = 0.8."""
+    """Label propagation without features and without balance of the classes; α = λ / (λ + 1) = 0.8.
+
+    This λ was picked by the test accuracy of one split of five graphs for development, so the row flatters
+    this reference.
+    """
     bare = Data(
         x=torch.zeros(len(data.y), 1), y=data.y, edge_index=data.edge_index
     )  # x is asked for, not read
@@ -245,12 +248,17 @@ def gat(data: Data, num_classes: int, seed: int) -> Scores:
 
 
 def auto(data: Data, num_classes: int, seed: int) -> Scores:
-    """Ours: the default of `GADCClassifier`, with edge weights where the graph has them."""
-    settings: dict[str, Any] = {"variant": "auto", "random_state": seed}
-    if "time_budget" in inspect.signature(GADCClassifier).parameters:
-        settings["time_budget"] = TIME_BUDGET
-    model = GADCClassifier(**settings).fit_data(data)
-    return _columns(model.predict_proba_data(data), np.asarray(model.classes_, dtype=int), num_classes)
+    """Ours: the default of `GADCClassifier`, with edge weights where the graph has them.
+
+    Where the graph has a validation part, its labels choose the candidate and are not trained on: that is the
+    published protocol of these splits, and what the references do.
+    """
+    if data.get("val_mask") is None:
+        model = GADCClassifier(random_state=seed, time_budget=TIME_BUDGET).fit_data(data)
+        return _columns(model.predict_proba_data(data), np.asarray(model.classes_, dtype=int), num_classes)
+    fitted = Auto(time_budget=TIME_BUDGET, refit=False).fit(data, seed=seed)
+    found = fitted.logits.double().exp().numpy()
+    return _columns(found, np.arange(found.shape[1]), num_classes)
 
 
 OURS = "auto"
