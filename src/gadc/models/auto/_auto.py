@@ -195,7 +195,7 @@ class Auto(Model):
             nodes = Nodes(
                 every, every[:0], data.y, contest.num_classes, contest.weight, epochs, seed=contest.seed
             )
-            readers.append(candidate.fit(contest.view, nodes))
+            readers.append(contest.fit(candidate, nodes))
         return readers
 
     def _fitted(self, ensemble: Ensemble, choice: Choice, view: GraphView) -> FittedAuto:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from gadc._base.threads import threads_for
 from gadc.models.auto._budget import Budget
 from gadc.models.auto._judge import Judge, log_loss
 from gadc.models.auto._splits import Split
@@ -18,6 +19,7 @@ from gadc.models.auto.candidates import Candidate, Nodes, Reader, Smoothed
 from gadc.models.auto.candidates._smoothed import SmoothedReader
 
 _COMPARED = 0.6  # share of the budget after which no further candidate is tried
+_HIDDEN = 64  # usual width of a hidden layer
 _ONE_TRAINING = 0.15  # share of the budget that one training may take
 
 
@@ -135,11 +137,17 @@ class Contest:
             one.train, one.validation, self.y, self.num_classes, self.weight, until=until, seed=self.seed
         )
 
+    def fit(self, candidate: Candidate, nodes: Nodes) -> Reader:
+        """Train a candidate, in one thread where matrices are small."""
+        rows = len(nodes.train) * self.view.features.width
+        with threads_for(rows * _HIDDEN):
+            return candidate.fit(self.view, nodes)
+
     def _add(self, entry: Entry) -> Entry | None:
         start = time.monotonic()
         longest = math.inf if self.budget.seconds is None else start + _ONE_TRAINING * self.budget.seconds
         nodes = self.nodes(len(entry.proba), until=longest)
-        reader = entry.candidate.fit(self.view, nodes)
+        reader = self.fit(entry.candidate, nodes)
         found = self._record(entry, reader, nodes)
         entry.seconds = time.monotonic() - start
         return found
