@@ -24,13 +24,14 @@ def to_tensor(X: Any) -> Tensor:
 
 
 def to_sparse_tensor(X: Any) -> Tensor:
-    """Return a validated matrix as a tensor: a SciPy matrix as a sparse one (CSR), an array as a dense one."""
+    """Return a validated matrix as a tensor: sparse (CSR) for a SciPy matrix, dense for an array."""
     if not is_sparse(X):
         return to_tensor(X)
     matrix = sparse.csr_array(X)
     matrix.sum_duplicates()
-    parts = (matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.float32))
-    return torch.sparse_csr_tensor(*(torch.from_numpy(part) for part in parts), size=matrix.shape)
+    starts, columns = (torch.from_numpy(part.astype(np.int64)) for part in (matrix.indptr, matrix.indices))
+    values = torch.from_numpy(matrix.data.astype(np.float32))
+    return torch.sparse_csr_tensor(starts, columns, values, size=matrix.shape)
 
 
 def matrix_to_graph(owner: str, adjacency: Any, num_nodes: int) -> Data:

@@ -237,10 +237,8 @@ class GADCClassifier(DiffusionPredictor):
         if not seen.val_mask.any():
             settings["selection"] = "last"
         seed = int(rng.randint(2**31 - 1))
-        if self.variant == "auto":
-            fitted = self._fit_auto(seen, seed)
-        else:
-            fitted = self._fit_one(seen, settings, seed)
+        is_auto = self.variant == "auto"
+        fitted = self._fit_auto(seen, seed) if is_auto else self._fit_one(seen, settings, seed)
         advice = "scale the features, or use smaller lam, num_steps, eps or lr"
         check_finite_result(owner, fitted.logits, "the scores of the classes", advice)
         self.trained_, self.held_out_ = fitted.trained, seen.val_mask.numpy()

@@ -54,7 +54,7 @@ def _reordered(x: Tensor, order: list[int]) -> Tensor:
     """Return the columns of a sparse matrix in another order."""
     place = torch.empty(len(order), dtype=torch.int64)
     place[torch.tensor(order)] = torch.arange(len(order))
-    entries = x.to_sparse_coo().coalesce()
+    entries = x.to_sparse_coo().coalesce()  # type: ignore[no-untyped-call]
     rows, cols = entries.indices()
     moved = torch.sparse_coo_tensor(torch.stack([rows, place[cols]]), entries.values(), x.shape)
     return moved.coalesce().to_sparse_csr()

@@ -160,7 +160,7 @@ class Auto(Model):
             weight_unit=unit,
             directed=self.directed,
         ).eval()
-        return self._fitted(ensemble, choice, view)
+        return self._fitted(ensemble, choice, view, torch.float32 if data.x is None else data.x.dtype)
 
     def _read(self, data: Data, seed: int) -> tuple[GraphView, float]:
         """Return the graph as candidates read it, and the unit of its weights."""
@@ -198,7 +198,7 @@ class Auto(Model):
             readers.append(contest.fit(candidate, nodes))
         return readers
 
-    def _fitted(self, ensemble: Ensemble, choice: Choice, view: GraphView) -> FittedAuto:
+    def _fitted(self, ensemble: Ensemble, choice: Choice, view: GraphView, dtype: torch.dtype) -> FittedAuto:
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
             out: Tensor = ensemble(x, edge_index, edge_weight)
             return out
@@ -211,7 +211,7 @@ class Auto(Model):
                     if share > 0
                 ]
             ).sum(0)
-            logits = (total.clamp(min=1e-12).log() / ensemble.temperature).log_softmax(1)
+            logits = (total.clamp(min=1e-12).log() / ensemble.temperature).log_softmax(1).to(dtype)
         accuracy = 100 * choice.accuracy if choice.entries else math.nan
         trained = Trained(max(choice.epochs, default=1) - 1, accuracy, choice.log_loss, [], [])
         return FittedAuto(logits, trained, ensemble, scores, choice, ensemble)

@@ -46,4 +46,5 @@ def _ridge(rows: Tensor, train: Tensor, y: Tensor, num_classes: int) -> Tensor:
     gram = inputs @ inputs.T
     gram.diagonal().add_(_PENALTY * float(gram.diagonal().mean().clamp(min=1e-12)) + 1e-9)
     weights = inputs.T @ torch.linalg.solve(gram, targets - centre)
-    return (rows.double() @ weights + centre).to(rows.dtype)
+    scores: Tensor = rows.double() @ weights + centre
+    return scores.to(rows.dtype)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from gadc.models._fast.sparse_features import SparseFeatures
-from gadc.models.auto._features import FeatureMap
+from gadc.models.auto._features import FeatureMap, identity
 from gadc.models.auto._view import GraphView
 from gadc.models.auto.candidates import Candidate, Reader, candidate_from_dict
 from gadc.operators import SparsePattern
@@ -43,18 +43,25 @@ class Ensemble(nn.Module):
         self.shares, self.temperature = shares, temperature
         self.weight_unit, self.directed = weight_unit, directed
 
-    def view(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> GraphView:
-        """Return a graph as the candidates read it."""
+    def view(self, x: Tensor | None, edge_index: Tensor, edge_weight: Tensor | None) -> GraphView:
+        """Return a graph as the candidates read it; without features, each node has one of its own."""
         weights = compress_weights(edge_weight, self.weight_unit)
-        return GraphView(x, edge_index, weights, self.features, directed=self.directed)
+        rows = identity(self.features.num_features) if x is None else x
+        return GraphView(rows, edge_index, weights, self.features, directed=self.directed)
 
     def forward(
-        self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None, *, elsewhere: bool = False
+        self,
+        x: Tensor | None,
+        edge_index: Tensor,
+        edge_weight: Tensor | None = None,
+        *,
+        elsewhere: bool = False,
     ) -> Tensor:
         """Return log-probabilities of all nodes of a graph, shape (n, classes).
 
         Args:
-            x: Features, shape (n, d).
+            x: Features, shape (n, d), or None if there were none in `fit`. The computation is in single
+                precision, and the result has the precision of `x`.
             edge_index: Edges, shape (2, m).
             edge_weight: Weights of the edges, shape (m,), or None.
             elsewhere: Whether this is another graph than the graph of `fit`; candidates that read the labels
@@ -68,7 +75,8 @@ class Ensemble(nn.Module):
                 total = part if total is None else total + part
         if total is None:
             raise ValueError("Ensemble: no candidate can answer for another graph.")
-        return (total.clamp(min=1e-12).log() / self.temperature).log_softmax(1)
+        out = (total.clamp(min=1e-12).log() / self.temperature).log_softmax(1)
+        return out if x is None else out.to(x.dtype)
 
     def _shares(self, elsewhere: bool) -> list[float]:
         if not elsewhere:

@@ -37,7 +37,9 @@ def explain(
     figures: dict[str, float],
 ) -> str:
     """Say what was chosen, how sure that is, and what the graph is like."""
-    judge, used = contest.judge, [one for one, share in zip(members, shares, strict=True) if share > 0]
+    judge = contest.judge
+    parts = [(one, share) for one, share in zip(members, shares, strict=True) if share > 0]
+    used = [one for one, _ in parts]
     nodes = len(torch.unique(torch.cat([one.validation for one in contest.splits[: contest.num_splits]])))
     where = (
         f"{nodes} validation nodes"
@@ -47,10 +49,7 @@ def explain(
     names = (
         used[0].candidate.words
         if len(used) == 1
-        else (
-            "an average of "
-            + "; ".join(f"{one.candidate.words} ({share:.0%})" for one, share in zip(used, shares))
-        )
+        else ("an average of " + "; ".join(f"{one.candidate.words} ({share:.0%})" for one, share in parts))
     )
     lines = [f"Picked {names}: {_metric(judge.name, figures['score'])} on {where}."]
     if trust is not None and trust.is_broken:

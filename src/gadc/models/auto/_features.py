@@ -97,13 +97,14 @@ class FeatureMap(nn.Module):
 
 
 def read_sparse(x: Tensor) -> Features:
-    """Return X as sparse features if most of its entries are zero and no gradient is asked for."""
+    """Return X in single precision, as sparse features if most entries are zero and no gradient is needed."""
     if x.layout != torch.strided:
         csr = x.to_sparse_csr() if x.layout != torch.sparse_csr else x
         counts = csr.crow_indices().diff()
         rows = torch.repeat_interleave(torch.arange(len(counts)), counts)
         pattern = SparsePattern.from_entries(rows, csr.col_indices(), *csr.shape)
         return SparseFeatures(pattern, csr.values().float())
+    x = x.float()
     if x.requires_grad or x.shape[1] < 64 or int(torch.count_nonzero(x)) > SPARSE_SHARE * x.numel():
         return x
     return SparseFeatures.of(x)
@@ -174,13 +175,14 @@ def _leading(x: Features, plain: LinearOperator | None, width: int, seed: int) -
         return backward(out)
 
     other = _power(smoothed, len_columns(x), width - half, seed)
-    return torch.linalg.qr(torch.cat([own, other], 1)).Q
+    basis: Tensor = torch.linalg.qr(torch.cat([own, other], 1)).Q
+    return basis
 
 
 def _power(square: Callable[[Tensor], Tensor], size: int, rank: int, seed: int) -> Tensor:
     """Return the leading eigenvectors of a symmetric positive map by subspace iteration."""
     start = torch.randn(size, rank, generator=torch.Generator().manual_seed(seed))
-    found = torch.linalg.qr(start).Q
+    found: Tensor = torch.linalg.qr(start).Q
     for _ in range(_PASSES):
         found = torch.linalg.qr(square(found)).Q
     return found

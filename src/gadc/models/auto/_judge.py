@@ -93,10 +93,12 @@ class _Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.arange(proba.shape[1])
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        return self.proba.argmax(1)
+        found: NDArray[np.int64] = self.proba.argmax(1)
+        return found
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        return self.proba / self.proba.sum(1, keepdims=True)
+        shares: NDArray[np.float64] = self.proba / self.proba.sum(1, keepdims=True)
+        return shares
 
 
 def log_loss(proba: Tensor, y: Tensor) -> float:

@@ -1,4 +1,4 @@
-"""The order in which candidates are tried: cheap and promising first, then the paper's variants, then the rest.
+"""The order in which candidates are tried: cheap and promising ones first, then the paper's variants.
 
 Each round ends at a share of the time budget. A candidate whose forecast does not fit is left out and named.
 """

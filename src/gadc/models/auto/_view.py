@@ -25,7 +25,7 @@ _ANCHORS = 10  # neighbours of each node in the anchor graph
 
 
 class GraphView:
-    """One graph, with what was computed of it so far.
+    """One graph in single precision, with what was computed of it so far.
 
     Args:
         x: Features X, shape (n, d); dense, or sparse in the CSR layout.
@@ -45,7 +45,8 @@ class GraphView:
         directed: bool = False,
     ) -> None:
         self.x: Features = read_sparse(x) if isinstance(x, Tensor) else x
-        self.edge_index, self.edge_weight, self.directed = edge_index, edge_weight, directed
+        self.edge_index, self.directed = edge_index, directed
+        self.edge_weight = None if edge_weight is None else edge_weight.float()
         self.features = features
         self._rows: Tensor | None = None
         self._prepared: Features | None = None

@@ -80,7 +80,7 @@ def edge_effects(
 def _ensemble_effects(
     model: GADCClassifier, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, pairs: Tensor
 ) -> Tensor:
-    """Compute the effects for "auto", whose candidates are of many kinds: by reading the graph without the edge."""
+    """Compute the effects for "auto": the whole model reads the graph without each edge."""
     ensemble = model.ensemble_
     if ensemble is None:
         raise ValueError("edge_effects: model must be fitted with variant 'auto'.")

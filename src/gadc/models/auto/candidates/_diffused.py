@@ -86,7 +86,7 @@ class Diffused(Candidate):
     weight_decay: float = 5e-4
 
     def __post_init__(self) -> None:
-        check_choice("Diffused", self.variant, "variant", VARIANTS)
+        check_choice("Diffused", self.variant, "variant", tuple(VARIANTS))
         check_choice("Diffused", self.normalize, "normalize", NORMALIZATIONS)
         neumann(self.lam, self.num_steps)
 

@@ -110,4 +110,4 @@ def _copy(module: nn.Module) -> list[Tensor]:
 def _batches(nodes: Tensor, whole: bool) -> list[Tensor]:
     if whole or len(nodes) <= BATCH:
         return [nodes]
-    return list(nodes[torch.randperm(len(nodes))].split(BATCH))
+    return list(torch.split(nodes[torch.randperm(len(nodes))], BATCH))

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from gadc.models.auto._ridge import _PENALTIES, ridge_outcome
 from sklearn.linear_model import Ridge
 
 from gadc.models.auto._splits import Split
+from gadc.models.auto.candidates._ridge import _PENALTIES, ridge_outcome
 
 GENERATOR = torch.Generator().manual_seed(0)
 LABELS = torch.arange(60) % 3

@@ -2,12 +2,12 @@
 
 import pytest
 import torch
-from gadc.models.auto._sweep import lower_rank_gram, moments_pay, sweep, sweep_gram
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gadc
 from gadc.diffusion import VARIANTS
+from gadc.models.auto.candidates._sweep import lower_rank_gram, moments_pay, sweep, sweep_gram
 from tests.helpers import dense
 from tests.helpers.graphs import graphs, random_graph
 
