@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from tests.helpers.estimators import restrict_auto
+
 
 @pytest.fixture(scope="package")
 def communities():
@@ -17,3 +19,9 @@ def communities():
     y = np.full(120, -1)
     y[:24] = truth[:24]
     return X, y, adjacency, truth
+
+
+@pytest.fixture(autouse=True)
+def _few_families(monkeypatch):
+    """Make the classifier's default variant quick."""
+    restrict_auto(monkeypatch)

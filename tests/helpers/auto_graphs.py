@@ -10,6 +10,16 @@ from gadc.diffusion import Plain
 from gadc.models.auto._features import FeatureMap, read_sparse
 from gadc.models.auto._view import GraphView
 from gadc.models.auto.candidates import Nodes
+from gadc.models.auto.candidates._training import Schedule
+
+
+def shorten_trainings(monkeypatch: Any) -> None:
+    """Train candidates a few epochs, on two splits of the labels and with few trees."""
+    few = {**Schedule.__init__.__kwdefaults__, "lr": 0.05, "epochs": 20}
+    monkeypatch.setattr(Schedule.__init__, "__kwdefaults__", few)
+    monkeypatch.setattr("gadc.models.auto._rounds.MOST_SPLITS", 2)
+    monkeypatch.setattr("gadc.models.auto.candidates._boosting._ITERATIONS", 3)
+    monkeypatch.setattr("gadc.models.auto.candidates._student._EPOCHS", 20)
 
 
 def easy_graph(num_nodes: int = 60, **settings: Any) -> Data:

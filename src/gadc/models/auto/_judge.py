@@ -82,7 +82,8 @@ class Judge:
         for _ in range(_RESAMPLES):
             drawn = torch.randint(len(y), (len(y),), generator=generator)
             scores.append(self.score(proba[drawn], y[drawn]))
-        return float(np.nanstd(scores))
+        known = [one for one in scores if not math.isnan(one)]
+        return float(np.std(known)) if known else math.nan
 
 
 class _Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
