@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gadc.cli import main
+from tests.helpers.estimators import restrict_auto
 from tests.helpers.tiny import tiny_table
 
 
@@ -74,3 +75,9 @@ def tables(monkeypatch, tmp_path):
         monkeypatch.setattr(f"{module}.table_names", lambda: sorted(known))
     monkeypatch.chdir(tmp_path)
     return known
+
+
+@pytest.fixture(autouse=True)
+def _few_families(monkeypatch):
+    """Make the classifier's default variant quick."""
+    restrict_auto(monkeypatch)

@@ -39,14 +39,48 @@ def test_fit_passes_settings_and_seed_to_the_model(run_json, folder, mine):
 
 def test_auto_explains_its_choice(run, folder, mine):
     out = folder / "model.safetensors"
-    code, printed, err = run("fit", *mine, "--lam", "4", "-o", out, "--json")
+    code, printed, err = run("fit", *mine, "--lam", "4", "--head", "mlp", "-o", out, "--json")
     assert code == 0
-    assert "ignores --lam" in err
+    assert "ignores --lam, --head" in err
     found = json.loads(printed)
-    assert [row["model"] for row in found["figures"]] == ["GADC auto", "MLP without the graph"]
+    assert [row["model"] for row in found["figures"]] == ["GADC auto"]
+    assert found["report"]["finalists"]
     assert found["explanation"].startswith("Picked ")
     assert found["report"]["facts"]["homophily"] > 0.8
     assert GADCClassifier.load(out).explain_ == found["explanation"]
+
+
+def test_auto_prints_its_finalists_and_one_paragraph(run, folder, mine):
+    code, out, err = run("fit", *mine, "-o", folder / "m")
+    assert code == 0
+    assert "Finalists, compared by accuracy" in out
+    assert "±" in out
+    assert "log loss" in out
+    assert "Picked " in err
+
+
+def test_auto_takes_the_metric_the_weights_and_the_budget(run_json, run, folder, mine):
+    options = ("--scoring", "balanced_accuracy", "--class-weight", "balanced", "--time-budget", "30")
+    found = run_json("fit", *mine, *options, "-o", folder / "m")
+    assert found["report"]["metric"] == "balanced_accuracy"
+    params = GADCClassifier.load(folder / "m").get_params()
+    assert (params["scoring"], params["class_weight"], params["time_budget"]) == (
+        "balanced_accuracy",
+        "balanced",
+        30.0,
+    )
+    code, _, err = run("fit", *mine, "--scoring", "luck", "-o", folder / "m")
+    assert code == 2
+    assert "scoring must be the name of a scorer" in err
+    code, _, err = run("fit", *mine, "--class-weight", "even", "-o", folder / "m")
+    assert code == 2
+    assert "class_weight" in err
+
+
+def test_a_single_variant_names_the_options_it_ignores(run, folder, mine):
+    code, _, err = run("fit", *mine, "--variant", "II", "--scoring", "f1", "-o", folder / "m")
+    assert code == 0
+    assert "variant II is not compared with other models and ignores --scoring" in err
 
 
 def test_fit_prints_a_table_and_a_verdict(run, folder, mine):

@@ -95,7 +95,11 @@ def test_auto_explains_its_choice_and_is_saved_with_it(communities, tmp_path, ca
     assert model.explain_.startswith("Picked ")
     told = capsys.readouterr().out
     assert model.explain_ in told
-    assert told.index("trying the features alone") < told.index("trying plain diffusion") < told.index("training")
+    assert (
+        told.index("trying the features alone")
+        < told.index("trying plain diffusion")
+        < told.index("training")
+    )
     assert model.report_["facts"]["homophily"] > 0.8
     assert {row["family"] for row in model.report_["finalists"]} >= {"none", "plain"}
     assert (model.transduction_ == truth)[y == -1].mean() > 0.85

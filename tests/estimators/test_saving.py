@@ -101,7 +101,10 @@ def _edit_variant(settings, arrays):
 
 
 def _edit_head(settings, arrays):
-    arrays["head.layers.0.weight"] = arrays["head.layers.0.weight"][:, 1:]
+    name = next(
+        name for name in arrays if name.startswith("head.") and arrays[name].ndim == 2 and arrays[name].size
+    )
+    arrays[name] = arrays[name][:, 1:]
 
 
 def _edit_arrays(settings, arrays):

@@ -13,8 +13,9 @@ from gadc.cli._options.diffusion import ClassifierOptions
 from gadc.cli._options.graph import GraphOptions
 from gadc.cli._options.output import AsJson, ReportFile, check_file, check_report
 from gadc.cli._output import command_line, print_json, print_rows, say
+from gadc.cli._pages.finalists import finalist_rows, metric_name
 from gadc.cli._pages.model import fit_page
-from gadc.cli._progress import working
+from gadc.cli._progress import working, working_until
 from gadc.estimators import GADCClassifier
 
 _NO_GRAPH = "MLP without the graph"
@@ -34,25 +35,24 @@ def fit(
 ) -> None:
     """Train a classifier on the labelled nodes of a graph and save it.
 
-    Without --variant, the features alone, plain diffusion, the variants of GADC and label propagation are
-    compared, and the command says which was picked and why. A fifth of the labels is held out for this
-    comparison and to choose the epoch; the printed figures are measured on it. The test labels of a named
-    data set are never used.
+    Without --variant, models with and without the graph are compared within --time-budget, and the command
+    says which were picked and why. A fifth of the labels is held out for this comparison and to choose the
+    epoch; the printed figures are measured on it. The test labels of a named data set are never used.
 
     Example: gadc fit --edges edges.csv --nodes nodes.csv --label kind -o model.safetensors
     """
     check_file(out)
     check_report(report)
     with working("Reading the graph"):
-        data = graph.read()
+        data = graph.read(keep_sparse=diffusion.variant == "auto" and report is None)
     tell_notes(data)
     seen = labels_to_fit(data)
-    if diffusion.ignored:
-        say(f"note: auto chooses its own settings and ignores {', '.join(diffusion.ignored)}")
+    _tell_ignored(diffusion, head)
     models = _models(diffusion, head, graph.seed)
     for name, model in models.items():
-        with working(f"Training {name}"):
-            model.fit_data(without_graph(seen) if name == _NO_GRAPH else seen)
+        seconds = model.time_budget if model.variant == "auto" else None
+        with working_until(f"Training {name}", seconds) as tell:
+            model.fit_data(without_graph(seen) if name == _NO_GRAPH else seen, tell=tell)
     figures = [_figures(name, model) for name, model in models.items()]
     chosen = next(iter(models.values()))
     chosen.save(out)
@@ -74,6 +74,9 @@ def fit(
         reasons = {"explanation": chosen.explain_, "report": chosen.report_}
         return print_json({**facts, "figures": figures, **reasons})
     print_rows(f"{graph.title}: {known:,} labels, {len(classes)} classes", figures)
+    finalists = finalist_rows(chosen)
+    if finalists:
+        print_rows(f"Finalists, compared by {metric_name(chosen)}", finalists, wrap="candidate")
     say(verdict)
     say(f"Wrote {out}.")
 
@@ -82,10 +85,21 @@ def _models(options: ClassifierOptions, head: str, seed: int) -> dict[str, GADCC
     """Return the model that is saved, then its controls."""
     settings = {**options.settings(), "random_state": seed}
     models = {f"GADC {options.variant}": GADCClassifier(head=head, **settings)}
-    if options.variant not in ("auto", "plain"):
+    if options.variant == "auto":  # its candidates are the controls
+        return models
+    if options.variant != "plain":
         models["ε = 0 (plain diffusion)"] = GADCClassifier(head=head, **{**settings, "variant": "plain"})
     mlp = GADCClassifier(head="mlp", dropout=0.5, lr=0.01, **{**settings, "variant": "plain"})
     return {**models, _NO_GRAPH: mlp}
+
+
+def _tell_ignored(options: ClassifierOptions, head: str) -> None:
+    """Name the options that have no effect."""
+    ignored = ", ".join(options.ignored(head=head != "linear"))
+    if ignored and options.variant == "auto":
+        say(f"note: auto chooses its own settings and ignores {ignored}")
+    elif ignored:
+        say(f"note: variant {options.variant} is not compared with other models and ignores {ignored}")
 
 
 def _figures(name: str, model: GADCClassifier) -> dict[str, Any]:

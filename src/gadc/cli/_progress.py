@@ -1,5 +1,6 @@
 """Show progress on standard error while a command works; nothing is shown if that is not a terminal."""
 
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,6 +26,27 @@ def working(what: str, *, shown: bool = True) -> Iterator[None]:
     raised = [item for item in caught if issubclass(item.category, UserWarning | RuntimeWarning)]
     for message in dict.fromkeys(str(item.message) for item in raised):
         say(f"warning: {message}")
+
+
+@contextmanager
+def working_until(what: str, seconds: float | None) -> Iterator[Callable[[str], None]]:
+    """Show what is being done and the time left; the function it yields is told each step that begins.
+
+    Args:
+        what: Description of the work.
+        seconds: Time that the work may take; None is without a limit.
+    """
+    start = time.monotonic()
+    with (
+        working(what, shown=False),
+        tqdm(desc=what, bar_format="{desc} ...", leave=False, disable=None) as bar,
+    ):
+
+        def tell(step: str) -> None:
+            left = "" if seconds is None else f"{max(0.0, seconds - time.monotonic() + start):.0f} s left: "
+            bar.set_description(f"{what}, {left}{step}")
+
+        yield tell
 
 
 @contextmanager

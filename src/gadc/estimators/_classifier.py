@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -191,7 +192,7 @@ class GADCClassifier(DiffusionPredictor):
         data.feature_names = getattr(self, "feature_names_in_", None)
         return self._fit_checked(data)
 
-    def fit_data(self, data: Data) -> GADCClassifier:
+    def fit_data(self, data: Data, *, tell: Callable[[str], None] | None = None) -> GADCClassifier:
         """Fit as `fit` does, from a PyTorch Geometric `Data`.
 
         Args:
@@ -200,6 +201,7 @@ class GADCClassifier(DiffusionPredictor):
                 masks. With a `train_mask`, labels outside of the masks are not read. The nodes of a
                 `val_mask` are the validation part; without it this part is drawn as in `fit`. The graph of
                 the constructor is not used. `data` is not changed.
+            tell: Called with a message at the start of each step of "auto". Default: none.
 
         Shapes:
             - x: (n, d)
@@ -218,9 +220,10 @@ class GADCClassifier(DiffusionPredictor):
             True
         """
         sparse = self.variant == "auto"
-        return self._fit_checked(check_graph(type(self).__name__, data, needs=("x", "y"), keep_sparse=sparse))
+        checked = check_graph(type(self).__name__, data, needs=("x", "y"), keep_sparse=sparse)
+        return self._fit_checked(checked, tell)
 
-    def _fit_checked(self, data: Data) -> GADCClassifier:
+    def _fit_checked(self, data: Data, tell: Callable[[str], None] | None = None) -> GADCClassifier:
         owner = type(self).__name__
         self._check_diffusion()
         settings = self._head_settings()
@@ -238,7 +241,9 @@ class GADCClassifier(DiffusionPredictor):
             settings["selection"] = "last"
         seed = int(rng.randint(2**31 - 1))
         is_auto = self.variant == "auto"
-        fitted = self._fit_auto(seen, seed) if is_auto else self._fit_one(seen, settings, seed)
+        fitted = (
+            self._fit_auto(seen, seed, tell or self._say) if is_auto else self._fit_one(seen, settings, seed)
+        )
         advice = "scale the features, or use smaller lam, num_steps, eps or lr"
         check_finite_result(owner, fitted.logits, "the scores of the classes", advice)
         self.trained_, self.held_out_ = fitted.trained, seen.val_mask.numpy()
@@ -269,7 +274,8 @@ class GADCClassifier(DiffusionPredictor):
         names = ("head", "hidden", "dropout", "lr", "weight_decay", "epochs", "selection")
         settings = {name: getattr(self, name) for name in names}
         FeatureModel(**settings)  # refuses invalid settings
-        Auto(scoring=self.scoring, time_budget=self.time_budget)
+        given = self.class_weight if isinstance(self.class_weight, str) else None
+        Auto(scoring=self.scoring, time_budget=self.time_budget, class_weight=given)
         return settings
 
     def _class_weights(self, codes: Tensor) -> tuple[float, ...] | None:
@@ -316,7 +322,7 @@ class GADCClassifier(DiffusionPredictor):
         self.explain_, self.report_ = f"Variant {self.variant} was requested; nothing was compared.", {}
         return fitted
 
-    def _fit_auto(self, data: Data, seed: int) -> Fitted:
+    def _fit_auto(self, data: Data, seed: int, tell: Callable[[str], None]) -> Fitted:
         """Let the validation part choose among candidates."""
         weights = self._class_weights(data.y)
         auto = Auto(
@@ -325,7 +331,7 @@ class GADCClassifier(DiffusionPredictor):
             time_budget=self.time_budget,
             directed=self.directed,
         )
-        fitted = auto.fit(data, seed=seed, tell=self._say)
+        fitted = auto.fit(data, seed=seed, tell=tell)
         self.head_, self.ensemble_, self.scale_ = fitted.ensemble, fitted.ensemble, 1.0
         self.explain_, self.report_ = fitted.choice.explanation, fitted.choice.report
         self._say(self.explain_)

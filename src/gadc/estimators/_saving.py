@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base import persistence
@@ -17,13 +16,10 @@ from gadc._base.validation import check_count, check_number
 from gadc.datasets._border import check_graph
 from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.estimators._arrays import graph_to_matrix
-from gadc.estimators._base import check_steps
+from gadc.estimators._ensemble_file import check_type, finite, restore_ensemble
 from gadc.estimators._graph_data import read_edges
 from gadc.models._training.heads import build_head
-from gadc.models.auto import Ensemble
 
-_DEEPEST = 4  # a corrected student of a teacher
-_MOST_HOPS = 100
 _PLAIN: dict[str, tuple[type, ...]] = {
     "n_features_in_": (int,),
     "scale_": (int, float),
@@ -81,11 +77,11 @@ def load(cls: type[Any], path: str | os.PathLike[str]) -> Any:
 def _restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Arrays) -> Any:
     model = cls(**settings["params"])
     for name in ("directed", "verbose"):
-        _check_type(name, getattr(model, name), bool)
+        check_type(name, getattr(model, name), bool)
     model._check_diffusion()
     model._head_settings()
     for name, kinds in _PLAIN.items():
-        setattr(model, name, _check_type(name, settings[name], *kinds))
+        setattr(model, name, check_type(name, settings[name], *kinds))
     check_count(cls.__name__, model.n_features_in_, "n_features_in_", low=1)
     check_number(cls.__name__, model.scale_, "scale_", strict=True)
     model.classes_ = _restore_classes(settings["classes"])
@@ -99,10 +95,10 @@ def _restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Array
     model.graph_ = _restore_graph(settings["num_nodes"], arrays)
     if model.graph_ is not None and model.graph_.num_nodes != len(codes):
         raise ValueError(f"transduction must have one class per node, got {len(codes)}.")
-    if _check_type("has_adjacency", settings["has_adjacency"], bool):
+    if check_type("has_adjacency", settings["has_adjacency"], bool):
         model.adjacency = graph_to_matrix(model.graph_)
     if settings["ensemble"] is not None:
-        model.ensemble_ = model.head_ = _restore_ensemble(
+        model.ensemble_ = model.head_ = restore_ensemble(
             settings["ensemble"], arrays, (len(codes), len(model.classes_)), model.n_features_in_
         )
         return model
@@ -116,7 +112,7 @@ def _restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Array
         hidden=model.hidden,
         dropout=model.dropout,
     )
-    state = {name.removeprefix("head."): _finite(name, array) for name, array in arrays.items()}
+    state = {name.removeprefix("head."): finite(name, array) for name, array in arrays.items()}
     model.head_.load_state_dict(state)  # strict: refuses missing, extra and misshapen arrays
     model.head_.eval()
     return model
@@ -157,57 +153,3 @@ def _restore_preparation(settings: dict[str, Any]) -> FeaturePreparation | None:
     if preparation.names != settings["feature_names"]:
         raise ValueError("feature_preparation must compute the features in feature_names.")
     return preparation
-
-
-def _restore_ensemble(
-    stored: Any, arrays: persistence.Arrays, shape: tuple[int, int], num_features: int
-) -> Ensemble:
-    """Rebuild the ensemble after a look at every number that decides about memory or time."""
-    if stored["features"]["num_features"] != num_features:
-        raise ValueError(f"ensemble must read {num_features} features.")
-    largest = max((array.size for array in arrays.values()), default=0)
-    for one in stored["candidates"]:
-        _check_candidate(one, largest)
-    numbers = [*stored["shares"], stored["temperature"], stored["weight_unit"]]
-    for number in numbers:
-        check_number("ensemble", number, "share")
-    check_number("ensemble", stored["temperature"], "temperature", strict=True)
-    _check_type("directed", stored["directed"], bool)
-    state = {name.removeprefix("head."): _tensor(name, array) for name, array in arrays.items()}
-    return Ensemble.restored(stored, state, shape)
-
-
-def _check_candidate(stored: Any, largest: int, depth: int = 0) -> None:
-    """Refuse settings beyond any that `fit` writes."""
-    if depth > _DEEPEST:
-        raise ValueError("candidates must not be nested so deeply.")
-    for name in ("base", "teacher"):
-        if name in stored:
-            _check_candidate(stored[name], largest, depth + 1)
-    for name in ("num_steps", "num_hops"):
-        if name in stored:
-            check_steps("candidate", stored[name])
-    for name in ("lam", "eps", "weight_decay"):
-        if name in stored:
-            check_number("candidate", stored[name], name)
-    if stored.get("hidden", 0) > largest or stored.get("num_hops", 0) > _MOST_HOPS:
-        raise ValueError("a candidate must not be wider than the stored arrays.")
-
-
-def _tensor(name: str, array: NDArray[Any]) -> Tensor:
-    if array.dtype.kind == "i":
-        return torch.from_numpy(array)
-    return _finite(name, array)
-
-
-def _finite(name: str, array: NDArray[Any]) -> Tensor:
-    if array.dtype.kind != "f" or not np.isfinite(array).all():
-        raise ValueError(f"{name} must hold finite numbers, got {array.dtype}.")
-    return torch.from_numpy(array)
-
-
-def _check_type(name: str, value: Any, *kinds: type) -> Any:
-    if type(value) not in kinds:
-        expected = " or ".join(kind.__name__ for kind in kinds)
-        raise ValueError(f"{name} must be of type {expected}, got {value!r}."[:200])
-    return value

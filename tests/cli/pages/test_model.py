@@ -41,6 +41,14 @@ def test_fit_and_evaluate_write_reports(run, folder, mine):
     assert f"gadc evaluate {model} --edges" in page
 
 
+def test_the_report_of_auto_shows_its_finalists(run, folder, mine):
+    code, _, _ = run("fit", *mine, "-o", folder / "m", "--report", folder / "fit.html")
+    assert code == 0
+    page = (folder / "fit.html").read_text(encoding="utf-8")
+    assert "the features alone with a linear head" in page
+    assert "± one standard error" in page
+
+
 @pytest.mark.parametrize("name", ["report.pdf", "missing/report.html"])
 def test_a_report_that_cannot_be_written_is_refused_before_the_work(run, folder, mine, name):
     code, _, err = run("fit", *mine, "-o", folder / "model.safetensors", "--report", folder / name)

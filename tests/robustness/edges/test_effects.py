@@ -74,11 +74,11 @@ def test_edge_effects_equal_predictions_without_the_edge_in_other_settings(setti
     torch.testing.assert_close(found, predicted_effects(model, PAIRS), rtol=0, atol=1e-5)
 
 
-def test_edge_effects_of_the_automatic_choice_equal_predictions_without_the_edge():
+def test_edge_effects_of_the_automatic_choice_equal_predictions_without_the_edge(monkeypatch):
+    restrict_auto(monkeypatch)
     model = fit_model(variant="auto")
     found = edge_effects(model, DATA.x, DATA.edge_index, None, PAIRS)
-    # `predict` diffuses II with a relative error of 1e-3, which `edge_effects` does not have.
-    torch.testing.assert_close(found, predicted_effects(model, PAIRS), rtol=0, atol=5e-3)
+    torch.testing.assert_close(found, predicted_effects(model, PAIRS), rtol=0, atol=1e-5)
 
 
 def test_edge_effects_compute_the_gram_norm_once(monkeypatch):

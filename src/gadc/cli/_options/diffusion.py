@@ -9,6 +9,7 @@ import typer
 from gadc.diffusion import VARIANTS
 
 _option = partial(typer.Option, rich_help_panel="Diffusion")
+_auto_option = partial(typer.Option, rich_help_panel="Comparison of models (auto)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,15 +40,47 @@ class ClassifierOptions(DiffusionOptions):
         str,
         _option(
             "--variant",
-            help="Variant of GADC: auto (compare all variants and the features alone on held-out labels), "
+            help="Variant of GADC: auto (compare many models with and without the graph on held-out labels), "
             f"{', '.join(VARIANTS)}.",
         ),
     ] = "auto"
+    time_budget: Annotated[
+        float, _auto_option("--time-budget", help="Seconds that auto may take; 0 is without a limit.")
+    ] = 60.0
+    scoring: Annotated[
+        str | None,
+        _auto_option(
+            "--scoring",
+            help="Metric that decides, by its name in scikit-learn, such as balanced_accuracy, "
+            "average_precision, roc_auc, f1 or log_loss. Default: accuracy, or with two classes of which one "
+            "is rare the average precision of that class.",
+        ),
+    ] = None
+    class_weight: Annotated[
+        str | None,
+        typer.Option(
+            "--class-weight",
+            help="Weight of the classes in training: balanced, so that rare classes count as much as common "
+            "ones. Default: every label counts the same.",
+        ),
+    ] = None
 
-    @property
-    def ignored(self) -> list[str]:
-        """Return the given options that "auto" ignores, since it chooses these settings itself."""
-        if self.variant != "auto":
-            return []
-        changed = [one.name for one in fields(self) if getattr(self, one.name) != one.default]
+    def settings(self) -> dict[str, Any]:
+        """Return the settings by name, as the classifier takes them."""
+        return {**asdict(self), "time_budget": self.time_budget or None}
+
+    def ignored(self, **others: bool) -> list[str]:
+        """Return the given options that have no effect.
+
+        "auto" chooses the settings of the diffusion itself; a single variant is not compared with others.
+
+        Args:
+            **others: Whether a further option was given that "auto" ignores, by its name.
+        """
+        diffusion = [one.name for one in fields(DiffusionOptions) if one.name != "variant"]
+        idle = diffusion if self.variant == "auto" else ["time_budget", "scoring"]
+        default = {one.name: one.default for one in fields(self)}
+        changed = [name for name in idle if getattr(self, name) != default[name]]
+        if self.variant == "auto":
+            changed += [name for name, given in others.items() if given]
         return [f"--{name.replace('_', '-')}" for name in changed]

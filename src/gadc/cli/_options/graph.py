@@ -83,10 +83,17 @@ class GraphOptions(NamedOrOwnGraphOptions):
     ] = False
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices.")] = 0
 
-    def read(self, *, keep_rows: bool = False) -> Data:
-        """Read the graph, add the requested noise and standardise the features if requested."""
+    def read(self, *, keep_rows: bool = False, keep_sparse: bool = False) -> Data:
+        """Read the graph, add the requested noise and standardise the features if requested.
+
+        Args:
+            keep_rows: Whether the rows of the user's tables are kept. Default: no.
+            keep_sparse: Whether features of a named data set that are mostly zero stay sparse, unless noise
+                or scales would fill them. Default: no.
+        """
         self.check_source()
-        data = self.read_own(keep_rows=keep_rows) if self.data is None else self._load(self.data)
+        sparse = keep_sparse and self.noise is None and not self.standardize
+        data = self.read_own(keep_rows=keep_rows) if self.data is None else self._load(self.data, sparse)
         data = self._add_noise(self.check_features(data))
         return standardize(data) if self.standardize else data
 
@@ -106,9 +113,10 @@ class GraphOptions(NamedOrOwnGraphOptions):
         data = self.read_own(raw, keep_rows=keep_rows) if self.data is None else self._load(self.data)
         return known.apply(self._add_noise(self.check_features(data)))
 
-    def _load(self, name: str) -> Data:
+    def _load(self, name: str, sparse: bool = False) -> Data:
         split, seed = split_and_seed(self.split)
-        return load(name, root=self.data_dir, split=split, seed=seed, attack=self.attack, rate=self.rate)
+        chosen = {"split": split, "seed": seed, "attack": self.attack, "rate": self.rate}
+        return load(name, root=self.data_dir, sparse_features=sparse, **chosen)
 
     def _add_noise(self, data: Data) -> Data:
         if self.data is None and (self.split, self.attack, self.rate) != (None, None, None):

@@ -14,6 +14,7 @@ from torch_geometric.data import Data
 
 from gadc.cli._models import predict_probabilities
 from gadc.cli._output import format_value
+from gadc.cli._pages.finalists import finalist_table
 from gadc.cli._pages.shared import card, format_facts
 from gadc.estimators import GADCClassifier
 from gadc.report import (
@@ -80,7 +81,8 @@ def fit_page(
         command=command,
         settings=_settings(chosen),
         card=card(data),
-        comparison=_comparison(figures, "Measured on the labels that were held out to choose the epoch."),
+        comparison=finalist_table(chosen)
+        or _comparison(figures, "Measured on the labels that were held out to choose the epoch."),
         accuracies=_bars(figures, "validation_accuracy", 0 if held_out is None else int(held_out.sum())),
         pictures=pictures,
         explanation=_explanation(chosen),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gadc.models._fast.sparse_features import SparseFeatures
-from gadc.models.auto._features import to_dense
+from gadc.models.auto._features import len_columns, to_dense
 from gadc.models.auto._view import GraphView
 from gadc.models.auto.candidates._candidate import Candidate, Reader
 from gadc.models.auto.candidates._training import Nodes
@@ -31,11 +31,12 @@ class TreesReader(Reader):
     Args:
         settings: The candidate.
         num_classes: Number of classes.
+        num_columns: Number of columns that the trees read.
     """
 
-    def __init__(self, settings: Boosting, num_classes: int) -> None:
+    def __init__(self, settings: Boosting, num_classes: int, num_columns: int) -> None:
         super().__init__()
-        self.settings, self.num_classes = settings, num_classes
+        self.settings, self.num_classes, self.num_columns = settings, num_classes, num_columns
         for name in (*_FIELDS, "roots", "outputs", "baseline"):
             self.register_buffer(name, torch.zeros(0, dtype=torch.float64))
 
@@ -66,10 +67,33 @@ class TreesReader(Reader):
             self.register_buffer(name, torch.from_numpy(np.ascontiguousarray(column, dtype=np.float64)))
 
     def load_state_dict(self, state: Any, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
-        """Take over arrays of any length."""
+        """Take over arrays of any length, after a check that every path through them ends at a leaf."""
         for name, value in state.items():
-            self.register_buffer(name, torch.zeros_like(value))
-        return super().load_state_dict(state, *args, **kwargs)
+            if name in (*_FIELDS, "roots", "outputs", "baseline"):
+                self.register_buffer(name, torch.zeros_like(value))
+        out = super().load_state_dict(state, *args, **kwargs)
+        self._check()
+        return out
+
+    def _check(self) -> None:
+        count, inner = len(self.get_buffer("is_leaf")), self.get_buffer("is_leaf") == 0
+        fields = [self.get_buffer(name) for name in _FIELDS]
+        roots, outputs = self.get_buffer("roots"), self.get_buffer("outputs")
+        good = all(one.shape == (count,) for one in fields) and roots.shape == outputs.shape
+        good = good and self.get_buffer("baseline").numel() == (
+            1 if self.num_classes == 2 else self.num_classes
+        )
+        good = (
+            good and _between(outputs, 0, self.get_buffer("baseline").numel()) and _between(roots, 0, count)
+        )
+        if good:
+            place = torch.arange(count)[inner]
+            for name in ("left", "right"):  # children come after their parents, so there are no circles
+                child = self.get_buffer(name)[inner]
+                good = good and bool((child > place).all()) and _between(child, 0, count)
+            good = good and _between(self.get_buffer("feature"), 0, self.num_columns)
+        if not good:
+            raise ValueError("TreesReader: the arrays must hold trees.")
 
     def forward(self, view: GraphView) -> Tensor:
         """Return the scores of all nodes; they have no gradient."""
@@ -134,7 +158,8 @@ class Boosting(Candidate):
 
     def build(self, view: GraphView, num_classes: int) -> TreesReader:
         """Return a reader without trees."""
-        return TreesReader(self, num_classes)
+        hops = 1 + self.num_hops * view.features.width if self.num_hops else 0
+        return TreesReader(self, num_classes, len_columns(view.x) + hops)
 
     def train(self, reader: TreesReader, view: GraphView, nodes: Nodes) -> None:
         """Grow the trees on labelled rows."""
@@ -149,6 +174,11 @@ class Boosting(Candidate):
         model.fit(table[nodes.train.numpy()], y, sample_weight=weight)
         reader.take(model)
         reader.epochs = _ITERATIONS
+
+
+def _between(numbers: Tensor, low: int, high: int) -> bool:
+    """Whether all numbers are at least `low` and below `high`."""
+    return not numbers.numel() or bool((numbers.min() >= low) & (numbers.max() < high))
 
 
 def suits(view: GraphView) -> bool:
