@@ -131,7 +131,14 @@ def noise_level(x: Tensor, seed: int) -> float:
     x = x.double()
     x = x if x.shape[0] >= x.shape[1] else x.T
     long, short = x.shape
-    median = float(torch.linalg.eigvalsh(x.T @ x).median())
+    unit = float(x.abs().max()) if x.numel() else 0.0
+    if unit == 0 or not math.isfinite(unit):
+        return 0.0 if unit == 0 else math.nan
+    x = x / unit
+    try:
+        median = unit**2 * float(torch.linalg.eigvalsh(x.T @ x).median())
+    except torch.linalg.LinAlgError:
+        return math.nan
     return math.sqrt(max(median, 0.0) / (long * _marchenko_pastur_median(short / long)))
 
 

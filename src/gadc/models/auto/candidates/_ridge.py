@@ -15,7 +15,7 @@ _PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)  # relative to the mean square of a row
 
 
 def ridge_outcome(features: Tensor, labels: Tensor, splits: list[Split]) -> tuple[float, float] | None:
-    """Return accuracy (in percent) and mean squared error on validation nodes; None if the features overflow.
+    """Return accuracy (in percent) and mean squared error on validation nodes; None if the features cannot be fitted.
 
     The penalty is the one of the highest accuracy and, among equal accuracies, of the lowest error.
 
@@ -29,7 +29,10 @@ def ridge_outcome(features: Tensor, labels: Tensor, splits: list[Split]) -> tupl
         return None
     features = features / scale if bool(scale > 0) else features
     gram = (features @ features.T).double() + 1.0  # the 1 is a bias
-    accuracies, errors = _outcomes(gram, labels, splits)
+    try:
+        accuracies, errors = _outcomes(gram, labels, splits)
+    except torch.linalg.LinAlgError:  # features of magnitudes that double precision cannot hold together
+        return None
     return max(zip(accuracies.tolist(), errors.tolist(), strict=True), key=lambda pair: (pair[0], -pair[1]))
 
 
