@@ -99,7 +99,7 @@ def train(
         settings: Optimiser and model selection.
         parameters: Parameter groups of the optimiser; None is one group of all parameters.
         penalty: Returns a term that is added to the loss of a step; called after `train_scores`.
-        class_weight: Weight of each class in the loss of a step; None weighs all classes alike.
+        class_weight: Weight of each class in the losses; None weighs all classes alike.
         optimizer_type: Class of the optimiser, called with the parameters, `lr` and `weight_decay`.
         schedule: Maps the number of a step, from 0, to a factor of its learning rate; None is a factor of 1.
         resumable: See `TrainingState`.
@@ -126,7 +126,7 @@ def train(
         state.train_losses.append(_step(module, loss, optimizer))
         if scheduler is not None:
             scheduler.step()
-        selection.update(*_validate(module, val_scores, val_labels))
+        selection.update(*_validate(module, val_scores, val_labels, class_weight))
         for callback in callbacks:
             callback.on_epoch(state)
     module.load_state_dict(selection.weights)
@@ -147,9 +147,11 @@ def _step(module: nn.Module, loss: Callable[[], Tensor], optimizer: torch.optim.
 
 
 @torch.no_grad()
-def _validate(module: nn.Module, scores: Callable[[], Tensor], labels: Tensor) -> tuple[float, float]:
+def _validate(
+    module: nn.Module, scores: Callable[[], Tensor], labels: Tensor, class_weight: Tensor | None
+) -> tuple[float, float]:
     """Return loss and accuracy of the validation nodes."""
     module.eval()
     out = scores()
-    loss = cross_entropy(out, labels).item()
+    loss = cross_entropy(out, labels, weight=class_weight).item()
     return loss, math.nan if math.isnan(loss) else accuracy(out, labels)  # `argmax` names a class among NaN

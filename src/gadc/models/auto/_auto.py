@@ -134,13 +134,14 @@ class Auto(Model):
             view.rows, data.edge_index, view.edge_weight, data.y, known, seed=seed, radii=False
         )
         splits = make_splits(data.y, data.train_mask, data.val_mask, seed=seed)
+        weight = self._weights(counts)
         contest = Contest(
             view=view,
             y=data.y,
             num_classes=len(counts),
             splits=splits,
-            judge=Judge(self.scoring, counts[counts > 0] if (counts == 0).any() else counts),
-            weight=self._weights(counts),
+            judge=Judge(self.scoring, counts[counts > 0] if (counts == 0).any() else counts, weight),
+            weight=weight,
             budget=budget,
             seed=seed,
             tell=tell,

@@ -16,18 +16,19 @@ _MOST = 6  # picks, with repetition
 _GAIN = 1e-3  # relative decrease of the log-loss that is worth another pick
 
 
-def greedy_shares(probas: list[Tensor], y: Tensor) -> list[float]:
+def greedy_shares(probas: list[Tensor], y: Tensor, weight: Tensor | None = None) -> list[float]:
     """Return the share of each candidate in the average; the first is the best by the metric.
 
     Args:
         probas: Probabilities of the same validation nodes by each candidate, shape (nodes, classes).
         y: Their classes.
+        weight: Weight of each class, or None.
     """
     counts = torch.zeros(len(probas))
     counts[0] = 1
-    total, loss = probas[0].clone(), log_loss(probas[0], y)
+    total, loss = probas[0].clone(), log_loss(probas[0], y, weight)
     for picks in range(1, _MOST):
-        losses = [log_loss((total + one) / (picks + 1), y) for one in probas]
+        losses = [log_loss((total + one) / (picks + 1), y, weight) for one in probas]
         best = min(range(len(probas)), key=losses.__getitem__)
         if not losses[best] < loss * (1 - _GAIN):
             break

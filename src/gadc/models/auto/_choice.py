@@ -59,7 +59,7 @@ def choose(contest: Contest, facts: Facts, trust: Trust | None, *, average: bool
         members, shares = _by_score(contest, finalists, average)
     probas = [torch.cat(one.proba) for one in members]
     joint = torch.stack([share * one for share, one in zip(shares, probas, strict=True)]).sum(0)
-    heat = temperature(joint, truth)
+    heat = temperature(joint, truth, contest.weight)
     calibrated = (joint.clamp(min=1e-12).log() / heat).softmax(1)
     if not any(
         share > 0 and not one.candidate.own_graph_only for one, share in zip(members, shares, strict=True)
@@ -93,7 +93,7 @@ def _by_score(contest: Contest, finalists: list[Entry], average: bool) -> tuple[
         return best[:1], [1.0]
     truth = contest.truth(contest.num_splits)
     probas = [torch.cat(one.proba) for one in best]
-    shares = greedy_shares(probas, truth)
+    shares = greedy_shares(probas, truth, contest.weight)
     joint = torch.stack([share * one for share, one in zip(shares, probas, strict=True)]).sum(0)
     slack = contest.judge.interval(probas[0], truth)  # the best of many looks better than it is
     if not contest.judge.score(joint, truth) >= best[0].score - slack:

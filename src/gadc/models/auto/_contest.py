@@ -161,7 +161,7 @@ class Contest:
         entry.epochs.append(reader.epochs)
         entry.proba.append(proba)
         joined, truth = torch.cat(entry.proba), self.truth(len(entry.proba))
-        entry.score, entry.loss = self.judge.score(joined, truth), log_loss(joined, truth)
+        entry.score, entry.loss = self.judge.score(joined, truth), log_loss(joined, truth, self.weight)
         if entry not in self.entries:
             self.entries.append(entry)
         return entry

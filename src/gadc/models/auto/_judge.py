@@ -33,6 +33,7 @@ class Judge:
         scoring: Name of a scorer of scikit-learn, a scorer itself, or None for accuracy; with two classes of
             which one has less than a tenth of the labels, None is the average precision of that class.
         counts: Number of labels per class.
+        weight: Weight of each class in accuracy and log-loss, or None.
 
     Attributes:
         name: The metric in words.
@@ -40,7 +41,8 @@ class Judge:
         rare: The class whose average precision is measured, or None.
     """
 
-    def __init__(self, scoring: Scoring, counts: Tensor) -> None:
+    def __init__(self, scoring: Scoring, counts: Tensor, weight: Tensor | None = None) -> None:
+        self.weight = weight
         self.num_classes = len(counts)
         share = float(counts.min() / counts.sum())
         imbalanced = self.num_classes == 2 and share < IMBALANCED
@@ -61,7 +63,11 @@ class Judge:
     def score(self, proba: Tensor, y: Tensor) -> float:
         """Return the metric; NaN where it is not defined, such as for one class only."""
         if self._accuracy:
-            return float((proba.argmax(1) == y).double().mean())
+            right = (proba.argmax(1) == y).double()
+            if self.weight is None:
+                return float(right.mean())
+            weights = self.weight[y].double()
+            return float((right * weights).sum() / weights.sum())
         answers, truth = proba.double().numpy(), y.numpy()
         if self.rare == 0:  # scorers call the second class positive
             answers, truth = answers[:, ::-1], 1 - truth
@@ -102,9 +108,12 @@ class _Answers(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return shares
 
 
-def log_loss(proba: Tensor, y: Tensor) -> float:
+def log_loss(proba: Tensor, y: Tensor, weight: Tensor | None = None) -> float:
     """Return the mean negative log-probability of the true classes."""
-    return float(nll_loss(proba.double().clamp(min=1e-12).log(), y)) if len(y) else math.nan
+    if not len(y):
+        return math.nan
+    weights = None if weight is None else weight.double()
+    return float(nll_loss(proba.double().clamp(min=1e-12).log(), y, weight=weights))
 
 
 def calibration_error(proba: Tensor, y: Tensor) -> float:
@@ -116,12 +125,12 @@ def calibration_error(proba: Tensor, y: Tensor) -> float:
     return float(gaps.abs().sum() / max(len(y), 1))
 
 
-def temperature(proba: Tensor, y: Tensor) -> float:
+def temperature(proba: Tensor, y: Tensor, weight: Tensor | None = None) -> float:
     """Return the T at which the probabilities, to the power 1/T and rescaled, have the lowest log-loss.
 
     A class is never ruled out by few nodes: T lies between 0.25 and 4.
     """
     logs = proba.double().clamp(min=1e-12).log()
     grid = np.geomspace(0.25, 4.0, 49)
-    losses = [float(nll_loss((logs / t).log_softmax(1), y)) for t in grid]
+    losses = [log_loss((logs / t).softmax(1), y, weight) for t in grid]
     return float(grid[int(np.argmin(losses))])

@@ -89,7 +89,8 @@ def train(
         if len(nodes.validation):
             module.eval()
             with torch.no_grad():
-                value = cross_entropy(scores(nodes.validation), nodes.y[nodes.validation]).item()
+                truth = nodes.y[nodes.validation]
+                value = cross_entropy(scores(nodes.validation), truth, weight=nodes.weight).item()
             if value < best:
                 best, best_epoch, weights = value, epoch, _copy(module)
             if epoch - best_epoch >= schedule.patience:
