@@ -9,6 +9,7 @@ from gadc.datasets import csbm
 from gadc.diffusion import VARIANTS, _similarity
 from gadc.estimators import GADCClassifier
 from gadc.robustness.edges import edge_effects
+from tests.helpers.estimators import restrict_auto
 
 DATA = csbm(num_nodes=80, num_features=6, mean_degree=5.0, seed=0)
 SHORT = {"lam": 0.5, "num_steps": 3, "eps": 0.3, "epochs": 20, "random_state": 0}
@@ -77,7 +78,9 @@ def test_edge_effects_equal_predictions_without_the_edge_in_other_settings(setti
 def test_edge_effects_of_the_automatic_choice_equal_predictions_without_the_edge(monkeypatch):
     restrict_auto(monkeypatch)
     model = fit_model(variant="auto")
+    model.ensemble_.shares = model.ensemble_._shares(elsewhere=True)  # `predict` takes it for another graph
     found = edge_effects(model, DATA.x, DATA.edge_index, None, PAIRS)
+    assert found.abs().max() > 1e-4
     torch.testing.assert_close(found, predicted_effects(model, PAIRS), rtol=0, atol=1e-5)
 
 

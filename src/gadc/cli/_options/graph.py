@@ -115,8 +115,15 @@ class GraphOptions(NamedOrOwnGraphOptions):
 
     def _load(self, name: str, sparse: bool = False) -> Data:
         split, seed = split_and_seed(self.split)
-        chosen = {"split": split, "seed": seed, "attack": self.attack, "rate": self.rate}
-        return load(name, root=self.data_dir, sparse_features=sparse, **chosen)
+        return load(
+            name,
+            root=self.data_dir,
+            split=split,
+            seed=seed,
+            attack=self.attack,
+            rate=self.rate,
+            sparse_features=sparse,
+        )
 
     def _add_noise(self, data: Data) -> Data:
         if self.data is None and (self.split, self.attack, self.rate) != (None, None, None):
