@@ -16,13 +16,13 @@ import time
 from pathlib import Path
 
 import torch
-from gadc.models.auto._sweep import sweep, sweep_gram
 from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
 import gadc
 from gadc.datasets import load
+from gadc.models.auto.candidates._sweep import sweep, sweep_gram
 from gadc.transforms import make_noise
 
 LAMS, STEPS, RADII = (1.0, 8.0, 32.0, 128.0), (2, 4, 8, 16), (0.1, 0.5, 1.0, 2.0)

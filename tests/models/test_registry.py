@@ -10,6 +10,7 @@ import torch
 from gadc.experiments import load_table, table_names
 from gadc.models import MODELS, Fitted, Model, make_model
 from gadc.models._training.callbacks import Callback
+from tests.helpers.auto_graphs import shorten_trainings
 from tests.helpers.paths import ROOT
 from tests.helpers.tiny import tiny_data
 
@@ -39,6 +40,11 @@ def _make(name):
     known = {field.name for field in fields(MODELS[name])}
     few = {key: value for key, value in FEW.items() if key in known}
     return make_model(name, **few, **NEEDED.get(name, {}))
+
+
+@pytest.fixture(autouse=True)
+def _short_trainings(monkeypatch):
+    shorten_trainings(monkeypatch)
 
 
 @pytest.fixture(params=MODELS)
