@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.threads import threads_for
 from gadc._base.validation import check_choice, check_number
 from gadc.diffusion import VARIANTS, Plain
 from gadc.models._model import Fitted, Model
@@ -36,7 +37,7 @@ from gadc.models.auto._judge import Judge, Scoring
 from gadc.models.auto._rounds import run_rounds
 from gadc.models.auto._splits import make_splits
 from gadc.models.auto._view import GraphView
-from gadc.models.auto.candidates import Nodes, Reader
+from gadc.models.auto.candidates import Candidate, Nodes, Reader, Smoothed
 
 FAMILIES = ("none", *VARIANTS, "hops", "propagated", "labels", "boosting", "student")
 _WIDTH = 128  # columns that candidates read, at most
@@ -125,6 +126,11 @@ class Auto(Model):
             callbacks: Not called: many small trainings are compared.
             tell: Called with a message at the start of each step; none by default.
         """
+        # Hundreds of short products on many threads would mostly wait for each other.
+        with threads_for(len(data.y) * _WIDTH):
+            return self._fit(data, seed, tell)
+
+    def _fit(self, data: Data, seed: int, tell: Callable[[str], None]) -> FittedAuto:
         budget = Budget(self.time_budget)
         view, unit = self._read(data, seed)
         known = data.train_mask | data.val_mask
@@ -189,15 +195,18 @@ class Auto(Model):
         if choice.entries and not (wanted and seconds < contest.budget.left):
             return [entry.readers[0] for entry in choice.entries]
         every = known.nonzero().squeeze(1)
-        readers = []
+        readers: dict[Candidate, Reader] = {}
         for number, candidate in enumerate(choice.picked):
             contest.tell(f"training {candidate.words} on all labels")
             epochs = choice.epochs[number] if choice.epochs else None
             nodes = Nodes(
                 every, every[:0], data.y, contest.num_classes, contest.weight, epochs, seed=contest.seed
             )
-            readers.append(contest.fit(candidate, nodes))
-        return readers
+            if isinstance(candidate, Smoothed) and candidate.base in readers:
+                readers[candidate] = candidate.on_top_of(readers[candidate.base], contest.view, nodes)
+            else:
+                readers[candidate] = candidate.fit(contest.view, nodes)
+        return list(readers.values())
 
     def _fitted(self, ensemble: Ensemble, choice: Choice, view: GraphView, dtype: torch.dtype) -> FittedAuto:
         def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:

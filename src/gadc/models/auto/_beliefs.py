@@ -43,8 +43,9 @@ def _ridge(rows: Tensor, train: Tensor, y: Tensor, num_classes: int) -> Tensor:
     """Fit one-hot labels at `train` and return the scores of all rows."""
     inputs, targets = rows[train].double(), one_hot(y[train], num_classes).double()
     centre = targets.mean(0)
-    gram = inputs @ inputs.T
-    gram.diagonal().add_(_PENALTY * float(gram.diagonal().mean().clamp(min=1e-12)) + 1e-9)
-    weights = inputs.T @ torch.linalg.solve(gram, targets - centre)
+    gram = inputs.T @ inputs  # few columns, many rows
+    penalty = _PENALTY * float(inputs.square().sum(1).mean().clamp(min=1e-12)) + 1e-9
+    gram.diagonal().add_(penalty)
+    weights = torch.linalg.solve(gram, inputs.T @ (targets - centre))
     scores: Tensor = rows.double() @ weights + centre
     return scores.to(rows.dtype)

@@ -10,16 +10,13 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from gadc._base.threads import threads_for
 from gadc.models.auto._budget import Budget
 from gadc.models.auto._judge import Judge, log_loss
 from gadc.models.auto._splits import Split
 from gadc.models.auto._view import GraphView
 from gadc.models.auto.candidates import Candidate, Nodes, Reader, Smoothed
-from gadc.models.auto.candidates._smoothed import SmoothedReader
 
 _COMPARED = 0.6  # share of the budget after which no further candidate is tried
-_HIDDEN = 64  # usual width of a hidden layer
 _ONE_TRAINING = 0.15  # share of the budget that one training may take
 
 
@@ -125,9 +122,7 @@ class Contest:
         found: Entry | None = Entry(candidate, seconds=entry.seconds)
         for number, base in enumerate(entry.readers):
             nodes = self.nodes(number)
-            reader = SmoothedReader(base, self.view.num_nodes, self.num_classes, candidate)
-            candidate.remember(reader, nodes)
-            found = found and self._record(found, reader, nodes)
+            found = found and self._record(found, candidate.on_top_of(base, self.view, nodes), nodes)
         return found
 
     def nodes(self, number: int, *, until: float = float("inf")) -> Nodes:
@@ -137,17 +132,11 @@ class Contest:
             one.train, one.validation, self.y, self.num_classes, self.weight, until=until, seed=self.seed
         )
 
-    def fit(self, candidate: Candidate, nodes: Nodes) -> Reader:
-        """Train a candidate, in one thread where matrices are small."""
-        rows = len(nodes.train) * self.view.features.width
-        with threads_for(rows * _HIDDEN):
-            return candidate.fit(self.view, nodes)
-
     def _add(self, entry: Entry) -> Entry | None:
         start = time.monotonic()
         longest = math.inf if self.budget.seconds is None else start + _ONE_TRAINING * self.budget.seconds
         nodes = self.nodes(len(entry.proba), until=longest)
-        reader = self.fit(entry.candidate, nodes)
+        reader = entry.candidate.fit(self.view, nodes)
         found = self._record(entry, reader, nodes)
         entry.seconds = time.monotonic() - start
         return found

@@ -69,7 +69,10 @@ class Alone(Candidate):
         """Train the head on labelled rows."""
         rows = RowReader(view.prepared, torch.cat([nodes.train, nodes.validation]))
         schedule = Schedule(weight_decay=self.weight_decay, lr=0.05 if self.head == "linear" else 0.01)
-        reader.epochs = train(reader.head, lambda part: reader.head(rows[part]), nodes, schedule)
+        sparse = isinstance(view.prepared, SparseFeatures)  # a step with all rows costs little
+        reader.epochs = train(
+            reader.head, lambda part: reader.head(rows[part]), nodes, schedule, whole=sparse
+        )
 
 
 class RowReader:

@@ -91,6 +91,12 @@ class Smoothed(Candidate):
         self.base.train(reader.base, view, nodes)
         self.remember(reader, nodes)
 
+    def on_top_of(self, base: Reader, view: GraphView, nodes: Nodes) -> SmoothedReader:
+        """Correct and smooth a reader that is trained already."""
+        reader = SmoothedReader(base, view.num_nodes, nodes.num_classes, self)
+        self.remember(reader, nodes)
+        return reader.eval()
+
     def remember(self, reader: SmoothedReader, nodes: Nodes) -> None:
         """Take over the epochs of the base and the training labels."""
         reader.epochs = reader.base.epochs
