@@ -5,7 +5,9 @@ import warnings
 import numpy as np
 import pytest
 import torch
+from scipy import sparse
 from sklearn.metrics import log_loss
+from torch_geometric.data import Data
 
 import gadc
 from gadc.estimators import GADCClassifier, GADCTransformer
@@ -166,3 +168,46 @@ def test_scores_that_are_not_finite_are_refused(communities):
         next(model.head_.parameters()).fill_(3e38)
     with pytest.raises(ValueError, match="GADCClassifier: the scores of the classes must be finite"):
         model.predict_proba(X)
+
+
+def test_class_weights_move_the_decision(communities):
+    X, y, adjacency, _ = communities
+    counts = []
+    for weight in ({0: 100.0, 1: 0.01}, {0: 0.01, 1: 100.0}):
+        model = GADCClassifier(adjacency, class_weight=weight, **QUICK).fit(X, y)
+        counts.append(int((model.transduction_ == 1).sum()))
+    assert counts[0] < counts[1]
+
+
+def test_sparse_features_give_the_classes_of_dense_ones(communities):
+    X, y, adjacency, _ = communities
+    few = np.where(X > 1, X, 0.0)
+    dense = GADCClassifier(adjacency, **FEW_EPOCHS).fit(few, y)
+    thin = GADCClassifier(adjacency, **FEW_EPOCHS).fit(sparse.csr_array(few), y)
+    assert (thin.transduction_ == dense.transduction_).mean() > 0.8
+    np.testing.assert_array_equal(thin.predict(sparse.csr_array(few)), thin.transduction_)
+
+
+def test_messages_of_auto_reach_the_caller(communities):
+    X, y, adjacency, _ = communities
+    data = Data(
+        x=torch.from_numpy(X).float(),
+        y=torch.from_numpy(y),
+        edge_index=torch.from_numpy(np.stack(adjacency.nonzero())).long(),
+    )
+    told = []
+    GADCClassifier(**FEW_EPOCHS).fit_data(data, tell=told.append)
+    assert any("trying plain diffusion" in message for message in told)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"scoring": "luck"}, "scoring must be the name of a scorer"),
+        ({"class_weight": "even"}, "class_weight must be one of 'balanced'"),
+        ({"time_budget": -1.0}, "time_budget must be finite and > 0"),
+    ],
+)
+def test_settings_of_auto_are_checked(settings, message):
+    with pytest.raises(ValueError, match=message):
+        GADCClassifier(**settings).fit(np.eye(4), [0, 1, 0, 1])
