@@ -9,11 +9,7 @@ from tests.helpers.estimators import FEW_EPOCHS, QUICK
 def _expected_failures(estimator):
     if not isinstance(estimator, GADCClassifier):
         return {}
-    decided = {
-        "check_class_weight_classifiers": "the metric decides among candidates, whatever the weights are"
-    }
     return {
-        **(decided if estimator.variant == "auto" else {}),
         "check_classifiers_classes": "uses the label -1, which means unlabelled here as in LabelPropagation",
         "check_methods_subset_invariance": "asks for 1e-7, but the head works in single precision",
     }

@@ -80,8 +80,8 @@ class GADCClassifier(DiffusionPredictor):
     Attributes:
         classes_: The classes, sorted.
         transduction_: Predicted class of every node of `fit`.
-        log_loss_: Cross-entropy on the validation part at the chosen epoch, weighted by `class_weight` unless the
-            variant is "auto"; NaN without a validation part.
+        log_loss_: Cross-entropy on the validation part at the chosen epoch, weighted by `class_weight` unless
+            the variant is "auto"; NaN without a validation part.
         validation_score_: Accuracy on the validation part, between 0 and 1.
         epoch_: The chosen epoch, counted from 0.
         trained_: Training curves; a loaded model does not have them.

@@ -137,7 +137,7 @@ def noise_level(x: Tensor, seed: int) -> float:
     x = x / unit
     try:
         median = unit**2 * float(torch.linalg.eigvalsh(x.T @ x).median())
-    except torch.linalg.LinAlgError:
+    except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
         return math.nan
     return math.sqrt(max(median, 0.0) / (long * _marchenko_pastur_median(short / long)))
 

@@ -15,7 +15,7 @@ _PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)  # relative to the mean square of a row
 
 
 def ridge_outcome(features: Tensor, labels: Tensor, splits: list[Split]) -> tuple[float, float] | None:
-    """Return accuracy (in percent) and mean squared error on validation nodes; None if the features cannot be fitted.
+    """Return accuracy (in percent) and mean squared error on validation nodes; None if that fails.
 
     The penalty is the one of the highest accuracy and, among equal accuracies, of the lowest error.
 
@@ -31,8 +31,8 @@ def ridge_outcome(features: Tensor, labels: Tensor, splits: list[Split]) -> tupl
     gram = (features @ features.T).double() + 1.0  # the 1 is a bias
     try:
         accuracies, errors = _outcomes(gram, labels, splits)
-    except torch.linalg.LinAlgError:  # features of magnitudes that double precision cannot hold together
-        return None
+    except torch.linalg.LinAlgError:  # type: ignore[attr-defined]
+        return None  # features of magnitudes that double precision cannot hold together
     return max(zip(accuracies.tolist(), errors.tolist(), strict=True), key=lambda pair: (pair[0], -pair[1]))
 
 
