@@ -131,6 +131,7 @@ def test_a_tiny_budget_still_gives_an_answer():
     data = easy_graph()
     fitted = Auto(time_budget=1e-6).fit(data)
     assert {row["family"] for row in fitted.choice.report["finalists"]} <= {"none", "smoothed"}
+    assert any("hops" in words for words in fitted.choice.report["skipped"])
     assert bool(torch.isfinite(fitted.logits).all())
 
 

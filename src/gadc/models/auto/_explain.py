@@ -144,7 +144,7 @@ def make_report(
         },
         "finalists": rows,
         "seconds": round(contest.budget.spent, 2),
-        "skipped": [],
+        "skipped": [one.words for one in contest.skipped],
     }
 
 
