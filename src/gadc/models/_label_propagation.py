@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -40,6 +41,7 @@ class LabelPropagation(Model):
         torch.Size([60, 2])
     """
 
+    reads_sparse: ClassVar[bool] = True  # it reads no features at all
     lam: float = 32.0
     num_steps: int = 64
     balance: bool | None = True

@@ -169,7 +169,10 @@ class Boosting(Candidate):
         y = nodes.y[nodes.train].numpy()
         weight = None if nodes.weight is None else nodes.weight.numpy()[y]
         model = HistGradientBoostingClassifier(
-            max_iter=_ITERATIONS, random_state=nodes.seed, early_stopping=False, learning_rate=0.1
+            max_iter=_ITERATIONS,
+            min_samples_leaf=max(2, min(20, len(y) // 10)),  # 20 of few labels would allow no split
+            random_state=nodes.seed,
+            early_stopping=False,
         )
         model.fit(table[nodes.train.numpy()], y, sample_weight=weight)
         reader.take(model)
