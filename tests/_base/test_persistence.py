@@ -93,8 +93,8 @@ def test_the_same_bytes_as_another_type_are_refused(path):
     ("changes", "message"),
     [
         (
-            {"format_version": 3, "gadc_version": "9.9"},
-            r"must have format version 1 or 2, got 3 \(written by gadc '9.9'",
+            {"format_version": 4, "gadc_version": "9.9"},
+            r"must have format version 1 or 2 or 3, got 4 \(written by gadc '9.9'",
         ),
         ({"kind": "Tree"}, "must hold a Thing, got 'Tree'"),
         ({"settings": "{}"}, "does not match its checksum"),

@@ -22,7 +22,7 @@ from gadc._base.files import write_bytes
 from gadc._version import __version__
 
 FORMAT_VERSION = 3  # 3: "auto" stores several candidates; 2: how features are computed from a table
-_READABLE = (3,)
+_READABLE = (1, 2, 3)
 _ENTRY = "gadc"  # name of the header entry that holds the JSON
 
 Arrays = dict[str, NDArray[Any]]

@@ -97,7 +97,9 @@ def _restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Array
         raise ValueError(f"transduction must have one class per node, got {len(codes)}.")
     if check_type("has_adjacency", settings["has_adjacency"], bool):
         model.adjacency = graph_to_matrix(model.graph_)
-    if settings["ensemble"] is not None:
+    if settings.get("candidate") is not None:
+        raise ValueError("it was written by a former search for variants; fit it again.")
+    if settings.get("ensemble") is not None:
         model.ensemble_ = model.head_ = restore_ensemble(
             settings["ensemble"], arrays, (len(codes), len(model.classes_)), model.n_features_in_
         )
