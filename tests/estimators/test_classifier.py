@@ -10,6 +10,7 @@ from sklearn.metrics import log_loss
 from torch_geometric.data import Data
 
 import gadc
+from gadc.datasets import csbm
 from gadc.estimators import GADCClassifier, GADCTransformer
 from gadc.estimators._labels import validation_split
 from tests.helpers.estimators import FEW_EPOCHS, QUICK
@@ -211,3 +212,13 @@ def test_messages_of_auto_reach_the_caller(communities):
 def test_settings_of_auto_are_checked(settings, message):
     with pytest.raises(ValueError, match=message):
         GADCClassifier(**settings).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_auto_takes_a_graph_without_features_and_answers_for_it():
+    data = csbm(60, homophily=0.95, seed=0)
+    truth, data.x = data.y.clone(), None
+    data.y[~data.train_mask] = -1
+    model = GADCClassifier(time_budget=2, random_state=0).fit_data(data)
+    assert (model.predict_data(data) == truth.numpy()).mean() > 0.8
+    with pytest.raises(ValueError, match="data must have x, got none"):
+        GADCClassifier(variant="II").fit_data(data)

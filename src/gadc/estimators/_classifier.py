@@ -29,6 +29,7 @@ from gadc.estimators._graph_data import (
     read_labels,
     read_masks,
     read_preparation,
+    with_identity,
 )
 from gadc.estimators._labels import known_labels, validation_split
 from gadc.estimators._prediction import DiffusionPredictor
@@ -197,7 +198,8 @@ class GADCClassifier(DiffusionPredictor):
         """Fit as `fit` does, from a PyTorch Geometric `Data`.
 
         Args:
-            data: Features `x`, class numbers `y` (-1 = unlabelled), and optionally the graph `edge_index`,
+            data: Features `x` (sparse or dense; "auto" also takes a graph without features), class numbers
+                `y` (-1 = unlabelled), and optionally the graph `edge_index`,
                 its weights `edge_weight` >= 0, `class_names` (one per class number), `feature_names` and
                 masks. With a `train_mask`, labels outside of the masks are not read. The nodes of a
                 `val_mask` are the validation part; without it this part is drawn as in `fit`. The graph of
@@ -221,6 +223,7 @@ class GADCClassifier(DiffusionPredictor):
             True
         """
         sparse = self.variant == "auto"
+        data = with_identity(data) if sparse else data
         checked = check_graph(type(self).__name__, data, needs=("x", "y"), keep_sparse=sparse)
         return self._fit_checked(checked, tell)
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy import sparse
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.csr import to_csr_tensor
 from gadc._base.validation import (
     check_edge_index,
     check_edge_weight,
@@ -34,6 +37,17 @@ def read_features(owner: str, data: Data) -> Tensor:
     if data.x.layout != torch.strided:
         return check_sparse_features(owner, data.x, "data.x").detach()
     return check_features(owner, data.x, "data.x").detach().float()
+
+
+def with_identity(data: Any) -> Any:
+    """Give a graph without features one feature per node, as a sparse matrix; others are returned as is."""
+    if not isinstance(data, Data) or data.get("x") is not None or data.get("edge_index") is None:
+        return data
+    filled = copy(data)
+    labels = data.get("y")
+    n = len(labels) if isinstance(labels, Tensor) else data.num_nodes  # PyG guesses from edges, and warns
+    filled.x = to_csr_tensor(sparse.eye_array(n, dtype=np.float32))
+    return filled
 
 
 def match_features(owner: str, data: Data, num_features: int, names: Sequence[str] | None) -> Tensor:

@@ -17,7 +17,7 @@ from gadc._base.validation import check_finite_result
 from gadc.datasets._border import check_graph
 from gadc.estimators._arrays import to_sparse_tensor, to_tensor
 from gadc.estimators._base import DiffusionEstimator
-from gadc.estimators._graph_data import edges_of, match_features, read_edges
+from gadc.estimators._graph_data import edges_of, match_features, read_edges, with_identity
 from gadc.estimators._labels import known_labels
 from gadc.models.auto import Ensemble
 
@@ -91,7 +91,9 @@ class DiffusionPredictor(ClassifierMixin, DiffusionEstimator):  # type: ignore[m
     def _data_scores(self, data: Data) -> Tensor:
         check_is_fitted(self)
         sparse = self.ensemble_ is not None
-        data = check_graph(type(self).__name__, data, needs=("x",), keep_sparse=sparse)
+        data = check_graph(
+            type(self).__name__, with_identity(data) if sparse else data, needs=("x",), keep_sparse=sparse
+        )
         names = getattr(self, "feature_names_in_", None)
         x = match_features(type(self).__name__, data, self.n_features_in_, names)
         graph = read_edges(type(self).__name__, data, len(x))

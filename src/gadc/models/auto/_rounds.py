@@ -36,7 +36,7 @@ from gadc.models.auto.candidates._boosting import suits
 from gadc.models.auto.candidates._labels import GRID as LABEL_GRID
 
 ROBUST = ("none", "IV", "IV+", "robust")  # families that check edges against features
-MOST_SPLITS = 5
+MOST_SPLITS = 3
 _RANKED = 2  # splits on which ridge regression ranks the settings of a variant
 _KEPT, _FINALISTS = 6, 4  # entries that are trained on the second split, and on the others
 _MOST_PAIRS = 2e10  # n² d multiplications to find the nodes most similar by features: a few seconds

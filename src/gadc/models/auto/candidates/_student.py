@@ -20,7 +20,7 @@ from gadc.models.auto.candidates._candidate import Candidate
 from gadc.models.auto.candidates._training import Nodes
 
 _MOST_NODES = 20_000  # that the student is taught
-_EPOCHS = 100
+_EPOCHS = 60
 _SECONDS = 2e-10  # per multiplication
 
 
