@@ -35,7 +35,7 @@ from gadc.models.auto.candidates import (
 from gadc.models.auto.candidates._boosting import suits
 from gadc.models.auto.candidates._labels import GRID as LABEL_GRID
 
-ROBUST = ("none", "IV", "IV+", "robust")  # families that check edges against features
+ROBUST = ("none", "IV", "IV+")  # families that check edges against features
 MOST_SPLITS = 3
 _RANKED = 2  # splits on which ridge regression ranks the settings of a variant
 _KEPT, _FINALISTS = 6, 4  # entries that are trained on the second split, and on the others

@@ -14,6 +14,7 @@ from gadc.models.auto._features import Features, len_columns
 from gadc.models.auto._view import GraphView
 from gadc.models.auto.candidates._candidate import Candidate, Reader
 from gadc.models.auto.candidates._training import Nodes, Schedule, train
+from gadc.operators import SparsePattern
 
 _HEADS = {"linear": "a linear head", "mlp": "an MLP"}
 
@@ -86,22 +87,21 @@ class RowReader:
             self.rows: Features = x[mask]
         else:
             self.rows = x[self.nodes]
-        self._kept: dict[tuple[int, int], Features] = {}
+        self._kept: list[tuple[Tensor, SparseFeatures]] = []
 
     def __getitem__(self, part: Tensor) -> Features:
         where = torch.searchsorted(self.nodes, part)
         if isinstance(self.rows, Tensor):
             return self.rows[where]
-        key = part.data_ptr(), len(part)
-        if key not in self._kept:
-            self._kept = {**(self._kept if len(self._kept) < 2 else {}), key: _sparse_rows(self.rows, where)}
-        return self._kept[key]
+        for known, rows in self._kept:
+            if known is part:  # training asks for the same two parts in every epoch
+                return rows
+        self._kept = [*self._kept[-1:], (part, _sparse_rows(self.rows, where))]
+        return self._kept[-1][1]
 
 
 def _sparse_rows(x: SparseFeatures, where: Tensor) -> SparseFeatures:
     """Return sparse rows in the given order."""
-    from gadc.operators import SparsePattern
-
     counts = torch.bincount(x.pattern.rows.long(), minlength=len(x))
     starts = torch.cat([torch.zeros(1, dtype=torch.int64), counts.cumsum(0)])
     sizes = counts[where]
