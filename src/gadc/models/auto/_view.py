@@ -11,7 +11,7 @@ Operators, by name:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 
 import torch
 from torch import Tensor
@@ -21,6 +21,7 @@ from gadc.models.auto._features import FeatureMap, Features, read_sparse
 from gadc.operators import LinearOperator
 
 OPERATORS = ("plain", "loops", "out", "in", "cosine", "anchors")
+_KEPT = 1_000_000  # entries of diffused features that are kept per candidate
 _ANCHORS = 10  # neighbours of each node in the anchor graph
 
 
@@ -51,6 +52,7 @@ class GraphView:
         self._rows: Tensor | None = None
         self._prepared: Features | None = None
         self._operators: dict[str, LinearOperator] = {}
+        self._diffused: dict[Hashable, Tensor] = {}
 
     @property
     def num_nodes(self) -> int:
@@ -83,6 +85,14 @@ class GraphView:
         for _ in range(count):
             power = operator @ power
             yield power
+
+    def diffused(self, key: Hashable, compute: Callable[[], Tensor]) -> Tensor:
+        """Return features that `key` names, which are kept on small graphs while no gradient is asked for."""
+        if torch.is_grad_enabled() or self.num_nodes * self.features.width > _KEPT:
+            return compute()
+        if key not in self._diffused:
+            self._diffused[key] = compute()
+        return self._diffused[key]
 
     def _build(self, name: str) -> LinearOperator:
         edges, weights = self.edge_index, self.edge_weight

@@ -108,6 +108,10 @@ class Diffused(Candidate):
 
     def aggregate(self, view: GraphView) -> Tensor:
         """Return S X, shape (n, width)."""
+        key = self.variant, self.lam, self.num_steps, self.eps, self.self_loops, self.normalize
+        return view.diffused(key, lambda: self._aggregate(view))
+
+    def _aggregate(self, view: GraphView) -> Tensor:
         with warnings.catch_warnings():
             # Whether a series diverges or small sums do harm is for the validation nodes to say.
             warnings.simplefilter("ignore", NearZeroRowSumWarning)
