@@ -130,9 +130,15 @@ def classifier(draws: Draws) -> Any:
     X = _array(draws)
     y = np.arange(len(X)) % draws.one([1, 2, 2, 3, 3])
     y[draws.random.randrange(len(X)) :] = draws.one([-1, 0])
+    settings = _estimator_settings(draws)
+    if draws.chance(0.05):  # it trains many models, so it is tried less often
+        settings["variant"] = "auto"
     model = GADCClassifier(
         _adjacency(draws),
-        **_estimator_settings(draws),
+        **settings,
+        scoring=draws.setting(None, "accuracy", "neg_log_loss"),
+        class_weight=draws.setting(None, "balanced"),
+        time_budget=draws.setting(0.1, 2),
         head=draws.setting("linear", "mlp"),
         hidden=draws.setting(1, 8),
         dropout=draws.setting(0.0, 0.5),
