@@ -103,15 +103,15 @@ def _by_score(contest: Contest, finalists: list[Entry], average: bool) -> tuple[
 
 
 def _by_features(finalists: list[Entry], trust: Trust) -> tuple[list[Entry], list[float]]:
-    """Return the best candidate of each family that checks edges against features, in equal shares.
+    """Return the best candidate of each admitted family, the features alone among them, in equal shares.
 
     Validation favours what the attack was made for, so it does not decide between them. If edges between
     unlabelled nodes say nothing either, the features alone are left.
     """
-    checking = [one for one in finalists if one.candidate.family != "none"]
-    if not checking or not trust.edges_inform:
-        return [one for one in finalists if one.candidate.family == "none"][:1], [1.0]
-    best = {one.candidate.family: one for one in reversed(checking)}
+    alone = [one for one in finalists if one.candidate.family == "none"]
+    if not trust.edges_inform:
+        return alone[:1], [1.0]
+    best = {one.candidate.family: one for one in reversed(finalists)}
     members = list(best.values())
     return members, [1 / len(members)] * len(members)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import torch
@@ -40,6 +40,7 @@ MOST_SPLITS = 3
 _RANKED = 2  # splits on which ridge regression ranks the settings of a variant
 _KEPT, _FINALISTS = 6, 4  # entries that are trained on the second split, and on the others
 _MOST_PAIRS = 2e10  # n² d multiplications to find the nodes most similar by features: a few seconds
+_MOST_PRODUCTS = 3e8  # multiplications in one series of label propagation: a second
 _SHARES = {"first": 0.35, "variants": 0.45, "splits": 0.7}  # of the budget, at which rounds end
 
 
@@ -77,25 +78,25 @@ def _trust(contest: Contest) -> Trust | None:
     return compare_edges(beliefs, validated, labelled, contest.view.edge_index)
 
 
-def _first(contest: Contest, allowed: Sequence[str], distrusted: bool) -> list[Candidate]:
-    """Return the candidates of the first round."""
+def _first(contest: Contest, allowed: Sequence[str], distrusted: bool) -> Iterator[Candidate]:
+    """Yield the candidates of the first round."""
     view = contest.view
     near = has_anchors(contest)
-    sides = ("out", "in") if is_directed(view.edge_index, view.num_nodes) else ()
     if distrusted:
-        operators = ("cosine", "anchors") if near else ("cosine",)
-        return [Hops(operators=operators, num_hops=2)]
-    found: list[Candidate] = []
-    if "hops" in allowed:
-        found = [Hops(), Hops(weight_decay=5e-3, dropout=0.7)]
-        if sides:
-            found.append(Hops(operators=("loops", *sides), num_hops=2))
+        # Weights of hops over edges are learned at labelled nodes, and would learn what the attack did there.
         if near:
-            found.append(Hops(operators=("plain", "cosine", "anchors"), num_hops=2))
-        found.append(Hops(labels=True))
-    if "labels" in allowed:
-        found.append(_best_labels(contest))
-    return found
+            yield Hops(operators=("anchors",), num_hops=2)
+        return
+    if "hops" in allowed:
+        yield Hops()
+        yield Hops(weight_decay=5e-3, dropout=0.7)
+        if is_directed(view.edge_index, view.num_nodes):
+            yield Hops(operators=("loops", "out", "in"), num_hops=2)
+        if near:
+            yield Hops(operators=("plain", "cosine", "anchors"), num_hops=2)
+        yield Hops(labels=True)
+    if "labels" in allowed and time.monotonic() < contest.budget.until(_SHARES["first"]):
+        yield _best_labels(contest)
 
 
 def _best_labels(contest: Contest) -> Labels:
@@ -108,8 +109,12 @@ def _best_labels(contest: Contest) -> Labels:
         return -contest.judge.score(proba, truth), log_loss(proba, truth)
 
     with torch.no_grad():
+        entries = contest.view.operator("loops").pattern.nnz * contest.num_classes
         tried = [
-            Labels(lam=lam, num_steps=k, balance=even) for lam, k in LABEL_GRID for even in (False, True)
+            Labels(lam=lam, num_steps=k, balance=even)
+            for lam, k in LABEL_GRID
+            for even in (False, True)
+            if k <= max(8, _MOST_PRODUCTS / entries)
         ]
         return min(tried, key=key)
 
