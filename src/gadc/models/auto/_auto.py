@@ -65,8 +65,8 @@ class Auto(Model):
     Args:
         families: Families to choose from: "none" (the features alone), any of the variants, "hops" (a head
             over several hops), "propagated" (predict, then propagate), "labels" (label propagation),
-            "boosting" (trees over hops, for tables) and "student" (reads no edges). All by default; "none" is
-            required.
+            "boosting" (trees, for tables) and "student" (reads no edges). All by default; "none" is required.
+            Trees have no gradient: leave out "boosting" where an attack needs one.
         scoring: Metric that decides: the name of a scorer of scikit-learn or a scorer. None, the default, is
             accuracy; with two classes of which one has less than a tenth of the labels, it is the average
             precision of that class.

@@ -151,9 +151,9 @@ def _variants(contest: Contest, variants: Sequence[str]) -> None:
 def _rest(contest: Contest, allowed: Sequence[str], has_edges: bool) -> list[Candidate]:
     """Return the candidates that cost more or help less often."""
     found: list[Candidate] = [Alone(head="mlp")]
-    if suits(contest.view):
+    if "boosting" in allowed and suits(contest.view):
         found.append(Boosting())
-        if has_edges and "boosting" in allowed:
+        if has_edges:
             found.append(Boosting(num_hops=2))
     if has_edges and "propagated" in allowed:
         found.append(Propagated())
