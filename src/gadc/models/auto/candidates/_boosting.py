@@ -22,6 +22,7 @@ from gadc.models.auto.candidates._training import Nodes
 
 MOST_COLUMNS = 64  # features of a table; more are words or embeddings, where trees are slow and no better
 _ITERATIONS = 100
+_SECONDS = 2.5e-7  # per node and tree
 _FIELDS = ("feature", "threshold", "left", "right", "value", "missing_left", "is_leaf")
 
 
@@ -155,6 +156,11 @@ class Boosting(Candidate):
             degree = torch.bincount(rows, minlength=len(x)).to(x.dtype).unsqueeze(1)
             parts += [degree, *view.hops("loops", self.num_hops)]
         return torch.cat(parts, 1)
+
+    def forecast(self, view: GraphView, num_classes: int) -> float:
+        """Return the seconds of a training, roughly: all nodes walk down all trees."""
+        trees = _ITERATIONS * (1 if num_classes == 2 else num_classes)
+        return _SECONDS * trees * view.num_nodes
 
     def build(self, view: GraphView, num_classes: int) -> TreesReader:
         """Return a reader without trees."""
