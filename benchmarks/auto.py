@@ -3,7 +3,7 @@
     python benchmarks/auto.py [--graphs NAME ...] [--models NAME ...] [--splits 5] [--list]
 
 Each measurement runs in a process of its own and is stored in `benchmarks/auto.json` at once, so a run that
-was stopped resumes. Seconds are those of fitting and predicting all nodes, without reading the data;
+was stopped resumes. Seconds count fitting and predicting all nodes, without reading the data;
 `cpu` in the file is what the processor spent on it, which other work on the machine changes less. Peak
 memory is that of the process, data and libraries included; `loaded` in the file is what these take by
 themselves. Ten per cent of the nodes are labelled at random and the others are the test part, unless the row

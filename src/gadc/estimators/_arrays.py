@@ -10,6 +10,8 @@ from scipy import sparse
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.csr import to_csr_tensor
+
 
 def is_sparse(X: Any) -> bool:
     """Return whether X is a SciPy sparse matrix or array."""
@@ -25,13 +27,7 @@ def to_tensor(X: Any) -> Tensor:
 
 def to_sparse_tensor(X: Any) -> Tensor:
     """Return a validated matrix as a tensor: sparse (CSR) for a SciPy matrix, dense for an array."""
-    if not is_sparse(X):
-        return to_tensor(X)
-    matrix = sparse.csr_array(X)
-    matrix.sum_duplicates()
-    starts, columns = (torch.from_numpy(part.astype(np.int64)) for part in (matrix.indptr, matrix.indices))
-    values = torch.from_numpy(matrix.data.astype(np.float32))
-    return torch.sparse_csr_tensor(starts, columns, values, size=matrix.shape)
+    return to_csr_tensor(X) if is_sparse(X) else to_tensor(X)
 
 
 def matrix_to_graph(owner: str, adjacency: Any, num_nodes: int) -> Data:

@@ -12,11 +12,9 @@ from gadc.models._fast.sparse_features import SparseFeatures
 from gadc.models._training.heads import build_head
 from gadc.models.auto._features import Features, len_columns
 from gadc.models.auto._view import GraphView
-from gadc.models.auto.candidates._candidate import Candidate, Reader
+from gadc.models.auto.candidates._candidate import HEADS, Candidate, Reader
 from gadc.models.auto.candidates._training import Nodes, Schedule, train
 from gadc.operators import SparsePattern
-
-_HEADS = {"linear": "a linear head", "mlp": "an MLP"}
 
 
 class HeadReader(Reader):
@@ -60,7 +58,7 @@ class Alone(Candidate):
     @property
     def words(self) -> str:
         """The candidate in words."""
-        return f"the features alone with {_HEADS[self.head]}"
+        return f"the features alone with {HEADS[self.head]}"
 
     def build(self, view: GraphView, num_classes: int) -> HeadReader:
         """Return an untrained reader."""

@@ -12,6 +12,8 @@ from torch import Tensor, nn
 from gadc.models.auto._view import GraphView
 from gadc.models.auto.candidates._training import Nodes
 
+HEADS = {"linear": "a linear head", "mlp": "an MLP"}  # in words
+
 
 class Reader(nn.Module, ABC):
     """A trained candidate.

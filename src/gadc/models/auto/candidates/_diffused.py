@@ -20,7 +20,7 @@ from gadc.diffusion import (
 )
 from gadc.models._training.heads import build_head
 from gadc.models.auto._view import GraphView
-from gadc.models.auto.candidates._candidate import Candidate, Reader
+from gadc.models.auto.candidates._candidate import HEADS, Candidate, Reader
 from gadc.models.auto.candidates._training import Nodes, Schedule, train
 from gadc.operators import LinearOperator
 
@@ -28,7 +28,6 @@ NORMALIZATIONS = ("none", "l2")  # from simple to less simple
 COSINE_VARIANTS = ("I", "IV", "IV+")  # their similarities are cosines, those of II and III inner products
 RTOL = 1e-3  # of II, the only variant whose exact sum is expensive
 _ROWS = {"none": "", "l2": ", L2 rows"}
-_HEADS = {"linear": "a linear head", "mlp": "an MLP"}
 
 
 class DiffusedReader(Reader):
@@ -104,7 +103,7 @@ class Diffused(Candidate):
             parts.append(f"ε = {self.eps:.3g}")
         if self.self_loops:
             parts.append("self-loops")
-        return f"{name} with {', '.join(parts)}{_ROWS[self.normalize]} and {_HEADS[self.head]}"
+        return f"{name} with {', '.join(parts)}{_ROWS[self.normalize]} and {HEADS[self.head]}"
 
     def aggregate(self, view: GraphView) -> Tensor:
         """Return S X, shape (n, width)."""

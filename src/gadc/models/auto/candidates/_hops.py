@@ -26,6 +26,7 @@ from gadc.models.auto.candidates._candidate import Candidate, Reader
 from gadc.models.auto.candidates._training import Nodes, Schedule, train
 
 _LABEL_HOPS = 3
+_SECONDS = 2e-9  # per entry and column of a product
 _WORDS = {
     "plain": "neighbours",
     "loops": "neighbours with self-loops",
@@ -120,6 +121,11 @@ class Hops(Candidate):
             yield from view.hops(name, self.num_hops)
         if self.labels:
             yield from label_hops(view, known, num_classes)
+
+    def forecast(self, view: GraphView, num_classes: int) -> float:
+        """Return the seconds of a training, roughly: the hops, once for training and once for predicting."""
+        entries = 2 * view.edge_index.shape[1] + view.num_nodes
+        return _SECONDS * 2 * len(self.operators) * self.num_hops * entries * view.features.width
 
     def build(self, view: GraphView, num_classes: int) -> HopsReader:
         """Return an untrained reader."""

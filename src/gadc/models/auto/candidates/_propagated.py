@@ -18,13 +18,12 @@ from gadc.diffusion import neumann, polynomial
 from gadc.models._training.heads import build_head
 from gadc.models.auto._features import len_columns
 from gadc.models.auto._view import GraphView
-from gadc.models.auto.candidates._candidate import Candidate, Reader
+from gadc.models.auto.candidates._candidate import HEADS, Candidate, Reader
 from gadc.models.auto.candidates._training import Nodes, Schedule, train
 
 _EPOCHS = 150  # until training usually stops
 _MOST_ENTRIES = 4_000_000  # of the rows of S at labelled nodes
 _SECONDS = 4e-9  # per entry and column of a product
-_HEADS = {"linear": "a linear head", "mlp": "an MLP"}
 
 
 class PropagatedReader(Reader):
@@ -75,7 +74,7 @@ class Propagated(Candidate):
     @property
     def words(self) -> str:
         """The candidate in words."""
-        return f"{_HEADS[self.head]} whose scores are diffused (λ = {self.lam:g}, K = {self.num_steps})"
+        return f"{HEADS[self.head]} whose scores are diffused (λ = {self.lam:g}, K = {self.num_steps})"
 
     def forecast(self, view: GraphView, num_classes: int) -> float:
         """Return the seconds of a training, roughly: its products with the graph."""
