@@ -6,5 +6,6 @@
 - `memo`: results that are kept within a block
 - `persistence`: fitted models as one file without pickle
 - `text`: names of users on a terminal or a page
+- `tasks`: work as tasks from file to file, on any executor
 - `files`: files that appear whole or not at all, and the cache folder
 """

@@ -1,0 +1,18 @@
+"""Work as tasks from file to file, on any `concurrent.futures.Executor`.
+
+The library owns the plan, which says what files make which; the executor owns the workers. Nothing but names
+travels between them: a task reads files and writes files, so a task whose files exist need not run again, and
+a run that was killed anywhere resumes when it is repeated.
+
+- `Task`, `Stage`: one piece of work with the files it writes, and the pieces that may run side by side
+- `run_stages`: run what is missing, stage by stage
+- `Progress`: how far a run is
+- `write_whole`, `write_array`: write a file that appears whole or not at all
+"""
+
+from gadc._base.tasks._engine import run_stages
+from gadc._base.tasks._progress import Progress
+from gadc._base.tasks._task import Stage, Task
+from gadc._base.tasks._writing import write_array, write_whole
+
+__all__ = ["Progress", "Stage", "Task", "run_stages", "write_array", "write_whole"]
