@@ -10,6 +10,8 @@ The flow: edges and features -> `transition` T -> `diffuse` F = S X -> a linear 
         The same for scikit-learn.
     load, from_tables
         A named data set, or a graph from your own tables, as PyTorch Geometric `Data`.
+    PackedGraph
+        A graph on disk whose arrays are mapped.
     suspicious_edges, audit
         Edges that look wrong; a model under attacks.
     DivergentSeriesWarning, NotConvergedWarning, NearZeroRowSumWarning
@@ -24,6 +26,7 @@ Public modules:
     gadc.models      one class per model
     gadc.robustness  attacks, audits and suspicious edges
     gadc.datasets    named data sets, own tables and files, synthetic graphs
+    gadc.packed      graphs on disk, larger than memory
     gadc.estimators  scikit-learn
     gadc.pyg         PyTorch Geometric
 
@@ -53,11 +56,13 @@ if TYPE_CHECKING:
     from gadc import datasets as datasets
     from gadc import estimators as estimators
     from gadc import models as models
+    from gadc import packed as packed
     from gadc import pyg as pyg
     from gadc import robustness as robustness
     from gadc import transforms as transforms
     from gadc.datasets import from_tables, load
     from gadc.estimators import GADCClassifier, GADCTransformer
+    from gadc.packed import PackedGraph
     from gadc.robustness import audit, suspicious_edges
 
 __all__ = [
@@ -68,6 +73,7 @@ __all__ = [
     "LinearOperator",
     "NearZeroRowSumWarning",
     "NotConvergedWarning",
+    "PackedGraph",
     "__version__",
     "audit",
     "diffuse",
@@ -82,12 +88,13 @@ __all__ = [
 _HOMES = {
     "GADCClassifier": "gadc.estimators",
     "GADCTransformer": "gadc.estimators",
+    "PackedGraph": "gadc.packed",
     "audit": "gadc.robustness",
     "from_tables": "gadc.datasets",
     "load": "gadc.datasets",
     "suspicious_edges": "gadc.robustness",
 }
-_MODULES = ("datasets", "estimators", "models", "pyg", "robustness", "transforms")
+_MODULES = ("datasets", "estimators", "models", "packed", "pyg", "robustness", "transforms")
 
 
 def __getattr__(name: str) -> Any:

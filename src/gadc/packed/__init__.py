@@ -1,0 +1,12 @@
+"""Graphs on disk: packed once, then mapped by every command, on one machine or on a cluster.
+
+- `PackedGraph`: a folder whose arrays are mapped into memory
+- `PackedGraphError`: the folder is damaged, incomplete or of another version
+- `pack_data`: a graph in memory as a packed graph
+"""
+
+from gadc.packed._format import PackedGraphError
+from gadc.packed._graph import PackedGraph
+from gadc.packed._writing import pack_data
+
+__all__ = ["PackedGraph", "PackedGraphError", "pack_data"]
