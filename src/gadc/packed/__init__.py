@@ -3,10 +3,12 @@
 - `PackedGraph`: a folder whose arrays are mapped into memory
 - `PackedGraphError`: the folder is damaged, incomplete or of another version
 - `pack_data`: a graph in memory as a packed graph
+- `diffuse`, `DiffusedFeatures`: GADC's diffusion, from file to file
 """
 
+from gadc.packed._diffusion import DiffusedFeatures, diffuse
 from gadc.packed._format import PackedGraphError
 from gadc.packed._graph import PackedGraph
 from gadc.packed._writing import pack_data
 
-__all__ = ["PackedGraph", "PackedGraphError", "pack_data"]
+__all__ = ["DiffusedFeatures", "PackedGraph", "PackedGraphError", "diffuse", "pack_data"]

@@ -1,0 +1,26 @@
+"""Diffusion over a packed graph: stages of tasks from file to file."""
+
+from gadc.packed._diffusion._diffuse import (
+    DiffusedFeatures,
+    Tell,
+    diffuse,
+    holding,
+    make_run,
+    tell_warnings,
+)
+from gadc.packed._diffusion._run import DiffusionRun
+from gadc.packed._diffusion._settings import DiffusionSettings
+from gadc.packed._diffusion._stages import diffusion_stages, peak_memory
+
+__all__ = [
+    "DiffusedFeatures",
+    "DiffusionRun",
+    "DiffusionSettings",
+    "Tell",
+    "diffuse",
+    "diffusion_stages",
+    "holding",
+    "make_run",
+    "peak_memory",
+    "tell_warnings",
+]

@@ -1,0 +1,133 @@
+"""The work folder of a diffusion: what lies where, and whose it is.
+
+plan.json               graph and settings; a folder with another plan is refused
+rows/divisor-0000.npy   what each row of X is divided by (row range 0)
+rows/squares-0000.npy   squared norms of the rows
+gram/0000.npy           Xᵀ X of a row range
+anchors/*.npy           nearest nodes (IV+)
+similar/*-0000.npy      weights of edges and anchors times cosines (IV+)
+degree/0000.npy         row sums of Ã
+t/*-0000.npy            rows of T: ptr, col, val
+spectrum.json           ends of the spectrum of T
+f/slab-0000.npy         diffused columns
+f/sums.npy              row sums of S
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gadc._base.files import write_text
+from gadc._version import __version__
+from gadc.packed._diffusion._settings import DiffusionSettings
+from gadc.packed._graph import PackedGraph
+
+
+@dataclass(frozen=True)
+class DiffusionRun:
+    """A diffusion under way: everything that a task needs to know, in a few names.
+
+    Args:
+        graph_path: Folder of the packed graph.
+        folder: Work folder.
+        settings: What is computed.
+        memory: Bytes that a task may take for columns; the rows of T are mapped and come on top.
+    """
+
+    graph_path: str
+    folder: str
+    settings: DiffusionSettings
+    memory: int = 4 * 10**9
+
+    @property
+    def graph(self) -> PackedGraph:
+        """The packed graph, opened once per process."""
+        return _open(self.graph_path, (Path(self.graph_path) / "manifest.json").stat().st_mtime_ns)
+
+    @property
+    def transition(self) -> Any:
+        """The transition object of the settings on this graph."""
+        return self.settings.transition(directed=self.graph.directed)
+
+    def file(self, name: str) -> str:
+        """Return the path of a file of this run."""
+        return str(Path(self.folder) / name)
+
+    def part(self, kind: str, number: int, suffix: str = "npy") -> str:
+        """Return the path of the file of a row range, such as rows/divisor-0003.npy."""
+        return self.file(f"{kind}-{number:04d}.{suffix}")
+
+    def slab(self, number: int) -> str:
+        """Return the path of a slab of diffused columns."""
+        return self.file(f"f/slab-{number:04d}.npy")
+
+    @property
+    def row_ranges(self) -> tuple[tuple[int, int], ...]:
+        """Row ranges of the graph."""
+        return self.graph.row_ranges
+
+    def read(self, kind: str, number: int) -> NDArray[Any]:
+        """Read the array of a row range."""
+        array: NDArray[Any] = np.load(self.part(kind, number), allow_pickle=False)
+        return array
+
+    def mapped(self, kind: str, number: int) -> NDArray[Any]:
+        """Map the array of a row range; writing to it would not change the file."""
+        array: NDArray[Any] = np.load(self.part(kind, number), mmap_mode="c", allow_pickle=False)
+        return array
+
+    def joined(self, kind: str) -> NDArray[Any]:
+        """Read the arrays of all row ranges into one."""
+        return np.concatenate([self.read(kind, i) for i in range(len(self.row_ranges))])
+
+    def notes(self, kind: str) -> list[dict[str, Any]]:
+        """Read the notes of all row ranges."""
+        count = len(self.row_ranges)
+        return [json.loads(Path(self.part(kind, i, "json")).read_text()) for i in range(count)]
+
+    def claim(self) -> None:
+        """Write the plan, or refuse a folder that belongs to another one.
+
+        Raises:
+            ValueError: The folder holds the work of another graph, other settings or another version.
+        """
+        place = Path(self.file("plan.json"))
+        plan = {
+            "gadc": __version__,
+            "graph": self.graph.checksum,
+            "row_ranges": [list(one) for one in self.row_ranges],
+            "settings": self.settings.to_dict(),
+        }
+        if place.exists():
+            known = _read_plan(place)
+            wrong = [name for name, value in plan.items() if known.get(name) != value]
+            if wrong:
+                raise ValueError(
+                    f"diffuse: the work folder {self.folder} must belong to this run, got one with another "
+                    f"{' and '.join(wrong)}; choose another folder or remove it."
+                )
+            return
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_text(place, json.dumps(plan, indent=1))
+
+
+def _read_plan(place: Path) -> dict[str, Any]:
+    try:
+        known = json.loads(place.read_text(encoding="utf-8"))
+    except ValueError:
+        known = None
+    if not isinstance(known, dict):
+        raise ValueError(f"diffuse: {place} must be a plan of this library, got something else.")
+    return known
+
+
+@lru_cache(maxsize=4)
+def _open(path: str, stamp: int) -> PackedGraph:
+    return PackedGraph(path)
