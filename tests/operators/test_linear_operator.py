@@ -44,6 +44,25 @@ def test_step_equals_separate_operations(variant: str, differentiated: bool):
     torch.testing.assert_close(total.detach(), expected_total)
 
 
+def test_global_gram_keeps_no_copy_of_the_features():
+    graph = random_graph(8, 12, 3)
+    T = gadc.transition(*graph.args, variant="II")
+    assert T.left is T.right is graph.x
+    for same in (T.detach(), T.to(dtype=torch.float32), 2.0 * T, T.T):
+        assert same.left is same.right
+    torch.testing.assert_close((-3.0 * T).to_dense(), -3.0 * T.to_dense())
+    assert (-3.0 * T).left is graph.x
+
+
+def test_scale_of_the_low_rank_part_is_differentiable():
+    x = random_graph(8, 12, 3).x
+    scale = torch.tensor(0.7, dtype=torch.float64, requires_grad=True)
+    T = gadc.transition(x, torch.tensor([[0], [1]]), variant="plain").add_low_rank(x, x, scale=scale)
+    assert T.requires_grad
+    (slope,) = torch.autograd.grad((T @ x).sum(), scale)
+    torch.testing.assert_close(slope, (x @ x.T @ x).sum())
+
+
 def test_sum_equals_dense_with_and_without_a_common_pattern():
     a = gadc.transition(*random_graph(6, 5, 3, seed=1).args, variant="II")
     b = gadc.transition(*random_graph(6, 7, 3, seed=2).args, variant="II")

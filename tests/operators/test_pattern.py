@@ -1,11 +1,13 @@
 """Patterns against dense matrices of zeros and ones."""
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gadc.operators import SparsePattern
-from tests.helpers.patterns import random_pattern, symmetric_pattern
+from gadc.operators import _pattern as module
+from tests.helpers.patterns import KINDS, make_pattern, random_pattern, symmetric_pattern
 
 SIZES = st.integers(1, 6)
 SEEDS = st.integers(0, 1000)
@@ -55,6 +57,18 @@ def test_diagonal_lists_the_places_of_diagonal_entries(size, seed):
     assert found.tolist() == torch.nonzero(dense(pattern).diagonal()).flatten().tolist()
 
 
+@pytest.mark.parametrize("block", [7, 1000])
+@pytest.mark.parametrize("index", [torch.int32, torch.int64])
+@pytest.mark.parametrize("kind", KINDS)
+def test_diagonal_is_searched_in_blocks_and_keeps_no_number_per_entry(monkeypatch, kind, index, block):
+    monkeypatch.setattr(module, "_BLOCK", block)
+    pattern = make_pattern(kind, index)
+    found, keys = pattern.diagonal, pattern.keys
+    assert "rows" not in pattern.__dict__
+    assert torch.equal(found, torch.nonzero(pattern.rows == pattern.cols).squeeze(1))
+    assert torch.equal(keys, pattern.rows.long() * pattern.num_cols + pattern.cols)
+
+
 @given(SIZES, SEEDS)
 def test_incidence_has_one_row_per_entry_above_the_diagonal(size, seed):
     pattern = random_pattern(size, size, seed)
@@ -85,6 +99,20 @@ def test_empty_pattern_has_no_entries():
     pattern = SparsePattern.empty(3, 4)
     assert (pattern.num_rows, pattern.num_cols, pattern.nnz) == (3, 4, 0)
     assert pattern.transposed[0].num_rows == 4
+
+
+def test_columns_stay_in_32_bits_where_entries_need_64(monkeypatch):
+    whole = random_pattern(6, 4, 3)
+    assert whole.nnz > 5
+    monkeypatch.setattr(module, "_INT32_MAX", 5)
+    pattern = SparsePattern.from_keys(whole.keys, 6, 4)
+    assert (pattern.row_ptr.dtype, pattern.cols.dtype) == (torch.int64, torch.int32)
+    assert torch.equal(dense(pattern), dense(whole))
+    transposed, order = pattern.transposed
+    values = torch.arange(pattern.nnz) + 1
+    assert transposed.row_ptr.dtype == torch.int64
+    assert torch.equal(dense(transposed, values[order]), dense(pattern, values).T)
+    assert torch.equal(pattern.union(whole)[0].keys, whole.keys)
 
 
 def test_pattern_on_the_same_device_is_not_copied():

@@ -29,8 +29,10 @@ class CheckedTransition(ABC):
         owner = type(self).__name__
         operator = self._build(check_features(owner, x), edge_index, edge_weight)
         check_finite_result(owner, operator.values, "the entries of T", _ADVICE)
-        for factor in (operator.left, operator.right):
-            if factor is not None and factor is not x:
+        shared = operator.right is operator.left
+        scale = operator.low_rank_scale
+        for factor in (operator.left, None if shared else operator.right, scale):
+            if isinstance(factor, Tensor) and factor is not x:
                 check_finite_result(owner, factor, "the low-rank part of T", _ADVICE)
         return operator
 

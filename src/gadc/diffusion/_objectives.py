@@ -38,9 +38,9 @@ def worst_perturbation(F: Tensor, eps: float) -> LinearOperator:
     eps = check_number("worst_perturbation", eps, "eps")
     n, F = F.shape[0], rescaled(F)[0]  # δ* does not depend on the unit of the features
     zero = LinearOperator(SparsePattern.empty(n, n, F.device), F.new_zeros(0), symmetric=True)
-    scaled = eps / gram_norm(F, owner="worst_perturbation") * F
-    check_finite_result("worst_perturbation", scaled, "δ*", "take a smaller eps or pass float64")
-    return zero.add_low_rank(scaled, F, symmetric=True, bounds=(0.0, eps))
+    scale = eps / gram_norm(F, owner="worst_perturbation")
+    check_finite_result("worst_perturbation", scale, "δ*", "take a smaller eps or pass float64")
+    return zero.add_low_rank(F, F, symmetric=True, bounds=(0.0, eps), scale=scale)
 
 
 def gsd_objective(

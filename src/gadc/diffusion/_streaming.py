@@ -171,11 +171,13 @@ def _signature(
     operator: LinearOperator, x: NDArray[Any], theta: Sequence[float], rtol: float | None
 ) -> list[Any]:
     """Describe the work by checksums of T and of some rows of x, so that a call resumes only its own."""
-    parts = [operator.pattern.row_ptr, operator.pattern.cols, operator.values, operator.left, operator.right]
-    sums = [zlib.crc32(part.contiguous().cpu().numpy().tobytes()) for part in parts if part is not None]
+    right = None if operator.right is operator.left else operator.right
+    parts = [operator.pattern.row_ptr, operator.pattern.cols, operator.values, operator.left, right]
+    sums = [zlib.crc32(part.detach().contiguous().cpu().numpy().data) for part in parts if part is not None]
     rows = np.linspace(0, len(x) - 1, min(_SAMPLED_ROWS, len(x))).astype(np.int64)
     sample = zlib.crc32(np.ascontiguousarray(x[rows]).tobytes())
-    return [list(x.shape), str(x.dtype), sums, sample, [float(one) for one in theta], rtol]
+    scale = float(operator.low_rank_scale)
+    return [list(x.shape), str(x.dtype), sums, scale, sample, [float(one) for one in theta], rtol]
 
 
 def _columns_done(note: Path, unfinished: Path, signature: list[Any]) -> int:

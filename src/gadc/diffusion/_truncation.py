@@ -82,8 +82,8 @@ def compress(operator: LinearOperator, rank: int, *, seed: int = 0) -> LinearOpe
     basis = _gaussian((len(left), rank), seed, left)
     for _ in range(2):  # M itself squares the singular values of X, so two passes are a sharp power iteration
         basis = torch.linalg.qr(left @ (right.T @ basis)).Q
-    core = (basis.T @ left) @ (right.T @ basis)
-    return replace(operator, left=basis @ core, right=basis, bounds=None)
+    core = (basis.T @ left) @ (right.T @ basis) * operator.low_rank_scale
+    return replace(operator, left=basis @ core, right=basis, bounds=None, low_rank_scale=1.0)
 
 
 def _ranks(operator: LinearOperator) -> Iterator[int]:

@@ -44,14 +44,14 @@ def pattern_of(edge_index: Tensor, num_nodes: int, *, directed: bool) -> SparseP
 def _collect(source: Any, target: Any, num_nodes: int, *, both: bool) -> tuple[Any, Any]:
     """Return row pointers and columns of the distinct entries."""
     small = num_nodes + len(source) * (2 if both else 1) < 2**31
-    index = np.int32 if small else np.int64
+    index, node = np.int32 if small else np.int64, np.int32 if num_nodes < 2**31 else np.int64
     scans = np.linspace(0, num_nodes, min(torch.get_num_threads(), _MAX_SCANS) + 1).astype(np.int64)
     bounds = list(pairwise(scans.tolist()))
     counts = np.ones(num_nodes, index)  # the diagonal
     run([partial(loops.count, source, target, both, counts, a, b) for a, b in bounds])
     starts = np.zeros(num_nodes + 1, index)
     np.cumsum(counts, out=starts[1:])
-    loose = np.empty(starts[-1], index)
+    loose = np.empty(starts[-1], node)
     run([partial(loops.fill, source, target, both, starts, loose, a, b) for a, b in bounds])
     parts = ranges_of(starts, 8 * torch.get_num_threads())
     run([partial(loops.sort_rows, starts, loose, counts, a, b) for a, b in parts])
@@ -59,6 +59,6 @@ def _collect(source: Any, target: Any, num_nodes: int, *, both: bool) -> tuple[A
     np.cumsum(counts, out=row_ptr[1:])
     if row_ptr[-1] == starts[-1]:
         return row_ptr, loose
-    cols = np.empty(row_ptr[-1], index)
+    cols = np.empty(row_ptr[-1], node)
     run([partial(loops.compact, starts, loose, row_ptr, cols, a, b) for a, b in parts])
     return row_ptr, cols

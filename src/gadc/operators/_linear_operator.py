@@ -1,15 +1,17 @@
 """A linear operator that is sparse plus low rank, the shape of every transition matrix in this library.
 
-    T = A + U Vᵀ        A sparse (n × n), U and V thin (n × r)
+    T = A + s U Vᵀ        A sparse (n × n), U and V thin (n × r), s a number
 
 `T @ H` costs O(nnz(A) c + n r c) for c columns. No n × n matrix is formed outside `to_dense()`, except that
 U Vᵀ is multiplied out if its factors have more than n columns, since they are larger than their product then.
-All products are differentiable in the sparse values and in both factors.
+U and V may be one tensor, as in GADC (II), where both are the features: that is why s is kept apart. All
+products are differentiable in the sparse values, in both factors and in s.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -29,7 +31,7 @@ _USUAL = 2.0**40  # entries between 1/_USUAL and _USUAL keep the squares in a no
 
 @dataclass(frozen=True, eq=False)
 class LinearOperator:
-    """A matrix T = A + U Vᵀ, sparse plus low rank, that multiplies vectors and matrices.
+    """A matrix T = A + s U Vᵀ, sparse plus low rank, that multiplies vectors and matrices.
 
     Operators are what `gadc.transition` returns. They support `T @ H`, `T.T`, sums, differences and
     multiples, and are immutable. The sparse part A consists of values and of a pattern, which several
@@ -42,6 +44,7 @@ class LinearOperator:
         right: V; given exactly if `left` is given.
         symmetric: Whether T is known to be symmetric. By default it is not.
         bounds: Interval that is certain to hold the real spectrum of T. By default none is known.
+        low_rank_scale: s, a number or a tensor with one number; 1 by default.
 
     Shapes:
         - **values:** (number of entries,)
@@ -79,6 +82,7 @@ class LinearOperator:
     right: Tensor | None = None
     symmetric: bool = False
     bounds: tuple[float, float] | None = None
+    low_rank_scale: float | Tensor = 1.0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -98,7 +102,8 @@ class LinearOperator:
     @property
     def requires_grad(self) -> bool:
         """Whether any part of the operator requires a gradient."""
-        return any(part is not None and part.requires_grad for part in (self.values, self.left, self.right))
+        parts = (self.values, self.left, self.right, self.low_rank_scale)
+        return any(isinstance(part, Tensor) and part.requires_grad for part in parts)
 
     @property
     def T(self) -> LinearOperator:  # noqa: N802
@@ -162,13 +167,13 @@ class LinearOperator:
         return dense if dense.ndim == 2 else dense.unsqueeze(1)
 
     def _factors(self, columns: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """Return U Vᵀ H as at most one pair of matrices that are still to be multiplied."""
+        """Return s U Vᵀ H as at most one pair of matrices that are still to be multiplied."""
         if self.left is None or self.right is None:
             return []
         # Multiplying U Vᵀ out costs as much as a product with n columns: too much for few columns.
         if self._is_wide and 4 * columns.shape[1] >= self.shape[0]:
             return [(self._folded, columns)]
-        return [(self.left, self.right.T @ columns)]
+        return [(self.left, (self.right.T @ columns) * self.low_rank_scale)]
 
     @property
     def _is_wide(self) -> bool:
@@ -177,15 +182,15 @@ class LinearOperator:
 
     @cached_property
     def _folded(self) -> Tensor:
-        """U Vᵀ, multiplied out."""
+        """The low-rank part s U Vᵀ, multiplied out."""
         if self.left is None or self.right is None:
             raise ValueError("LinearOperator: there is no low-rank part to fold.")
-        return self.left @ self.right.T
+        return (self.left @ self.right.T) * self.low_rank_scale
 
     def __mul__(self, scalar: float | Tensor) -> LinearOperator:
         """Multiply the operator by a number."""
-        left = None if self.left is None else self.left * scalar
-        return replace(self, values=self.values * scalar, left=left, bounds=None)
+        scale = 1.0 if self.left is None else self.low_rank_scale * scalar
+        return replace(self, values=self.values * scalar, bounds=None, low_rank_scale=scale)
 
     __rmul__ = __mul__
 
@@ -207,7 +212,8 @@ class LinearOperator:
         )
         if other.left is None or other.right is None:
             return total
-        return total.add_low_rank(other.left, other.right, symmetric=total.symmetric)
+        scale = other.low_rank_scale
+        return total.add_low_rank(other.left, other.right, symmetric=total.symmetric, scale=scale)
 
     def add_low_rank(
         self,
@@ -216,34 +222,44 @@ class LinearOperator:
         *,
         symmetric: bool = False,
         bounds: tuple[float, float] | None = None,
+        scale: float | Tensor = 1.0,
     ) -> LinearOperator:
-        """Return T + left rightᵀ.
+        """Return T + scale · left rightᵀ.
 
         Args:
             left: Shape (n, r).
-            right: Shape (n, r).
+            right: Shape (n, r); may be the same tensor as `left`, which is not copied.
             symmetric: Whether the sum is known to be symmetric. By default it is not.
             bounds: Interval that is certain to hold the spectrum of the sum. By default none is known.
+            scale: A number or a tensor with one number; 1 by default.
         """
         if self.left is not None and self.right is not None:
-            left, right = torch.cat([self.left, left], 1), torch.cat([self.right, right], 1)
-        return replace(self, left=left, right=right, symmetric=symmetric, bounds=bounds)
+            left = torch.cat([self.left * self.low_rank_scale, left * scale], 1)
+            right, scale = torch.cat([self.right, right], 1), 1.0
+        return replace(self, left=left, right=right, symmetric=symmetric, bounds=bounds, low_rank_scale=scale)
 
     def to(
         self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
     ) -> LinearOperator:
         """Return the operator on another device or in another floating-point type."""
-        device = self.device if device is None else device
-        left = None if self.left is None else self.left.to(device, dtype)
-        right = None if self.right is None else self.right.to(device, dtype)
-        values = self.values.to(device, dtype)
-        return replace(self, pattern=self.pattern.to(device), values=values, left=left, right=right)
+        place = self.device if device is None else device
+        return replace(self._mapped(lambda part: part.to(place, dtype)), pattern=self.pattern.to(place))
 
     def detach(self) -> LinearOperator:
         """Return the operator without gradients."""
-        left = None if self.left is None else self.left.detach()
-        right = None if self.right is None else self.right.detach()
-        return replace(self, values=self.values.detach(), left=left, right=right)
+        return self._mapped(Tensor.detach)
+
+    def _mapped(self, change: Callable[[Tensor], Tensor]) -> LinearOperator:
+        """Change all numbers of the operator; factors that are one tensor stay one."""
+        scale, left = self.low_rank_scale, None if self.left is None else change(self.left)
+        shared = self.right is self.left or self.right is None
+        return replace(
+            self,
+            values=change(self.values),
+            left=left,
+            right=left if shared or self.right is None else change(self.right),
+            low_rank_scale=change(scale) if isinstance(scale, Tensor) else scale,
+        )
 
     def to_dense(self) -> Tensor:
         """Return the n × n matrix; meant for tests and small graphs."""
@@ -251,7 +267,7 @@ class LinearOperator:
         dense = torch.zeros(self.shape, dtype=self.dtype, device=self.device)
         dense = dense.index_put((rows, cols), self.values, accumulate=True)
         if self.left is not None and self.right is not None:
-            dense = dense + self.left @ self.right.T
+            dense = dense + (self.left @ self.right.T) * self.low_rank_scale
         return dense
 
     def spectral_radius(self, *, tol: float = 1e-3, seed: int = 0) -> float:
@@ -298,16 +314,22 @@ class LinearOperator:
             if part is not None:
                 check_finite(owner, part, f"{name} of T")
         operator = self.detach()
+        scale = float(operator.low_rank_scale)
         units = [power_of_two(part) for part in (self.left, self.right) if part is not None]
-        products = [math.prod(units)] if units else []
+        size = power_of_two(torch.tensor(scale, dtype=torch.float64))
+        products = [size * math.prod(units)] if units else []
         sparse = [power_of_two(self.values)] if self.values.any() or not units else []
         if all(1 / _USUAL <= unit <= _USUAL for unit in (*units, *products, *sparse)):
             return operator, 1.0
         unit = check_finite_result(owner, max(*products, *sparse, 0.0), "the entries of T", "scale T")
         left, right = operator.left, operator.right
         if left is not None and right is not None:
-            left, right = left / units[0] * (products[0] / unit), right / units[1]
-        return replace(operator, values=operator.values / unit, left=left, right=right, bounds=None), unit
+            left, right = left / units[0], right / units[1]
+            scale = scale / size * (products[0] / unit)
+        values = operator.values / unit
+        return replace(
+            operator, values=values, left=left, right=right, bounds=None, low_rank_scale=scale
+        ), unit
 
 
 def _add_sparse(a: LinearOperator, b: LinearOperator) -> tuple[SparsePattern, Tensor]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -16,6 +17,12 @@ from torch import Tensor
 from gadc._base.pairs import edge_keys
 
 _INT32_MAX = 2**31 - 1
+_BLOCK = 1 << 20  # rows that are searched at a time
+
+
+def index_type(largest: int) -> torch.dtype:
+    """Return the integer type of indices up to `largest`: 32 bits halve the memory traffic of a product."""
+    return torch.int32 if largest <= _INT32_MAX else torch.int64
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +30,8 @@ class SparsePattern:
     """The positions of the entries of a sparse matrix, as compressed rows (CSR).
 
     Args:
-        row_ptr: Entries `row_ptr[i]:row_ptr[i + 1]` belong to row i.
-        cols: Column of each entry, ascending within a row.
+        row_ptr: Entries `row_ptr[i]:row_ptr[i + 1]` belong to row i, in 32 or 64 bits.
+        cols: Column of each entry, ascending within a row, in 32 or 64 bits, whichever `row_ptr` has.
         num_cols: Number of columns.
         symmetric: Whether (j, i) is known to be an entry for every entry (i, j). By default it is not.
 
@@ -50,13 +57,10 @@ class SparsePattern:
         cls, keys: Tensor, num_rows: int, num_cols: int, *, symmetric: bool = False
     ) -> SparsePattern:
         """Build a pattern from sorted, distinct keys `row * num_cols + col`."""
-        # Indices of 32 bits halve the memory traffic of every product, and MKL requires them.
-        small = max(len(keys), num_rows, num_cols) <= _INT32_MAX
-        dtype = torch.int32 if small else torch.int64
         rows = torch.div(keys, num_cols, rounding_mode="floor")
-        row_ptr = torch.zeros(num_rows + 1, dtype=dtype, device=keys.device)
+        row_ptr = torch.zeros(num_rows + 1, dtype=index_type(len(keys)), device=keys.device)
         row_ptr[1:] = torch.bincount(rows, minlength=num_rows).cumsum(0)
-        return cls(row_ptr, (keys - rows * num_cols).to(dtype), num_cols, symmetric)
+        return cls(row_ptr, (keys - rows * num_cols).to(index_type(num_cols)), num_cols, symmetric)
 
     @classmethod
     def from_entries(cls, rows: Tensor, cols: Tensor, num_rows: int, num_cols: int) -> SparsePattern:
@@ -80,21 +84,42 @@ class SparsePattern:
 
     @cached_property
     def rows(self) -> Tensor:
-        """Row of each entry."""
-        lengths = self.row_ptr.diff()
-        return torch.repeat_interleave(
-            torch.arange(self.num_rows, dtype=self.cols.dtype, device=self.cols.device), lengths
-        )
+        """Row of each entry, which is kept: one number per entry."""
+        return self._list_rows()
+
+    def _list_rows(self) -> Tensor:
+        """Return the row of each entry, which is not kept unless it is known already."""
+        known = self.__dict__.get("rows")
+        if known is not None:
+            return cast("Tensor", known)
+        numbers = torch.arange(self.num_rows, dtype=index_type(self.num_rows), device=self.cols.device)
+        return torch.repeat_interleave(numbers, self.row_ptr.diff(), output_size=self.nnz)
 
     @property
     def keys(self) -> Tensor:
         """Sorted keys `row * num_cols + col` of the entries, see `gadc._base.pairs`."""
-        return edge_keys((self.rows, self.cols), self.num_cols)
+        return edge_keys((self._list_rows(), self.cols), self.num_cols)
 
     @cached_property
     def diagonal(self) -> Tensor:
         """Places of the entries (i, i) among all entries, in the order of i."""
-        return torch.nonzero(self.rows == self.cols).squeeze(1)
+        starts = range(0, self.num_rows, _BLOCK) if self.nnz else ()
+        none = torch.empty(0, dtype=torch.int64, device=self.cols.device)
+        return torch.cat(
+            [none, *(self._find_diagonal(one, min(one + _BLOCK, self.num_rows)) for one in starts)]
+        )
+
+    def _find_diagonal(self, first: int, last: int) -> Tensor:
+        """Search rows first:last for their diagonal entries, all of them at once, by halving."""
+        low, end = self.row_ptr[first:last].long(), self.row_ptr[first + 1 : last + 1].long()
+        rows = torch.arange(first, last, device=low.device)
+        high, furthest = end, self.nnz - 1
+        for _ in range(int((end - low).max()).bit_length()):
+            middle = torch.div(low + high, 2, rounding_mode="floor")
+            before = (low < high) & (self.cols[middle.clamp(max=furthest)] < rows)
+            low, high = torch.where(before, middle + 1, low), torch.where(before, high, middle)
+        found = (low < end) & (self.cols[low.clamp(max=furthest)] == rows)
+        return low[found]
 
     @cached_property
     def transposed(self) -> tuple[SparsePattern, Tensor]:
@@ -102,7 +127,7 @@ class SparsePattern:
         order = torch.argsort(self.cols, stable=True)
         if self.symmetric:  # a new object, since a reference to itself would keep its memory
             return SparsePattern(self.row_ptr, self.cols, self.num_cols, symmetric=True), order
-        entries = self.cols[order], self.rows[order]
+        entries = self.cols[order], self._list_rows()[order]
         return SparsePattern.from_entries(*entries, self.num_cols, self.num_rows), order
 
     @cached_property
@@ -111,9 +136,11 @@ class SparsePattern:
 
         The second result holds the places of the entries above the diagonal among all entries.
         """
-        positions = torch.nonzero(self.rows < self.cols).squeeze(1)
-        row_ptr = torch.arange(len(positions) + 1, dtype=self.cols.dtype, device=self.cols.device) * 2
-        ends = torch.stack([self.rows[positions], self.cols[positions]], 1)
+        rows = self._list_rows()
+        positions = torch.nonzero(rows < self.cols).squeeze(1)
+        index = index_type(2 * len(positions))
+        row_ptr = torch.arange(len(positions) + 1, dtype=index, device=self.cols.device) * 2
+        ends = torch.stack([rows[positions], self.cols[positions]], 1)
         return SparsePattern(row_ptr, ends.flatten(), self.num_cols), positions
 
     def union(self, other: SparsePattern) -> tuple[SparsePattern, Tensor, Tensor]:

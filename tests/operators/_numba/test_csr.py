@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from gadc.operators import SparsePattern
 from gadc.operators._numba import csr, threads
 from gadc.operators._torch import csr as torch_csr
 from tests.helpers.patterns import (
@@ -30,6 +31,18 @@ def _threads(request, monkeypatch):
 @pytest.mark.parametrize("columns", [0, 1, 5, 37])
 def test_products_equal_torch(kind, index, dtype, columns):
     assert_products_equal_torch(csr, kind, index, dtype, columns)
+
+
+@pytest.mark.parametrize("index", [(torch.int64, torch.int32), (torch.int32, torch.int64)])
+def test_pointers_and_columns_of_different_types_give_the_same_products(index):
+    made = make_pattern("random")
+    mixed = SparsePattern(made.row_ptr.to(index[0]), made.cols.to(index[1]), made.num_cols)
+    values, dense = torch.randn(made.nnz).double(), torch.randn(made.num_cols, 9).double()
+    left = torch.randn(made.num_rows, 9).double()
+    for backend in (csr, torch_csr):
+        torch.testing.assert_close(backend.spmm(mixed, values, dense), backend.spmm(made, values, dense))
+        torch.testing.assert_close(backend.sddmm(mixed, left, dense), backend.sddmm(made, left, dense))
+        torch.testing.assert_close(backend.row_sums(mixed, values), backend.row_sums(made, values))
 
 
 @pytest.mark.usefixtures("_threads")

@@ -49,4 +49,5 @@ class GlobalGram(Plain):
         norm = gram_norm(x, owner=type(self).__name__)
         # Φ is positive semi-definite with ‖Φ‖_F = 1, so it moves the spectrum of Â down by at most ε.
         bounds = (-1.0 - self.eps, 1.0) if plain.symmetric and plain.bounds else None
-        return plain.add_low_rank(-self.eps / norm * x, x, symmetric=plain.symmetric, bounds=bounds)
+        # The scale stays apart: both factors are X itself, without a copy.
+        return plain.add_low_rank(x, x, symmetric=plain.symmetric, bounds=bounds, scale=-self.eps / norm)

@@ -9,13 +9,17 @@ import torch
 from torch import Tensor
 
 import gadc._base.csr  # noqa: F401  drops torch's warning that CSR tensors are in beta
-from gadc.operators._pattern import SparsePattern
+from gadc.operators._pattern import SparsePattern, index_type
 from gadc.operators._step import Step
 
 
 def _csr(pattern: SparsePattern, values: Tensor) -> Tensor:
     size = (pattern.num_rows, pattern.num_cols)
-    return torch.sparse_csr_tensor(pattern.row_ptr, pattern.cols, values, size, check_invariants=False)
+    row_ptr, cols = pattern.row_ptr, pattern.cols
+    if row_ptr.dtype != cols.dtype:  # torch takes one type for both; the pointers are the smaller array
+        common = torch.promote_types(index_type(pattern.nnz), cols.dtype)
+        row_ptr, cols = row_ptr.to(common), cols.to(common)
+    return torch.sparse_csr_tensor(row_ptr, cols, values, size, check_invariants=False)
 
 
 def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor) -> Tensor:
