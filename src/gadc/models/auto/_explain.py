@@ -23,6 +23,7 @@ _MEANING = {
         "most similar to it: this variant is for edges attacked with knowledge of the defence."
     ),
     "hops": "It weighs each hop by itself, so it also suits graphs whose neighbours differ.",
+    "links": "Nodes with common neighbours have the same class, whatever the classes of these neighbours.",
     "labels": "The known labels and the graph say more than the features.",
     "student": "It imitates a model that reads the edges, and no later change of edges can move it.",
 }

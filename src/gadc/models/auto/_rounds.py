@@ -27,6 +27,7 @@ from gadc.models.auto.candidates import (
     Diffused,
     Hops,
     Labels,
+    Links,
     Propagated,
     Smoothed,
     Student,
@@ -95,6 +96,8 @@ def _first(contest: Contest, allowed: Sequence[str], distrusted: bool) -> Iterat
         if near:
             yield Hops(operators=("plain", "cosine", "anchors"), num_hops=2)
         yield Hops(labels=True)
+    if "links" in allowed:
+        yield Links()
     if "labels" in allowed and time.monotonic() < contest.budget.until(_SHARES["first"]):
         yield _best_labels(contest)
 

@@ -4,6 +4,7 @@
     Boosting     boosted trees on a table, with or without means over neighbours
     Diffused     the paper's models: S X by a variant of GADC, then a head
     Hops         a head over several hops of several operators at once
+    Links        a head that reads to which nodes a node is linked
     Propagated   a head on X, whose scores are diffused
     Labels       label propagation
     Smoothed     another candidate, corrected and smoothed by the known labels
@@ -24,13 +25,15 @@ from gadc.models.auto.candidates._diffused import Diffused
 from gadc.models.auto.candidates._grid import rank_variant
 from gadc.models.auto.candidates._hops import Hops
 from gadc.models.auto.candidates._labels import Labels
+from gadc.models.auto.candidates._links import Links
 from gadc.models.auto.candidates._propagated import Propagated
 from gadc.models.auto.candidates._smoothed import Smoothed
 from gadc.models.auto.candidates._student import Student
 from gadc.models.auto.candidates._training import Nodes
 
 KINDS: dict[str, type[Candidate]] = {
-    kind.kind: kind for kind in (Alone, Boosting, Diffused, Hops, Propagated, Labels, Smoothed, Student)
+    kind.kind: kind
+    for kind in (Alone, Boosting, Diffused, Hops, Links, Propagated, Labels, Smoothed, Student)
 }
 
 __all__ = [
@@ -41,6 +44,7 @@ __all__ = [
     "Diffused",
     "Hops",
     "Labels",
+    "Links",
     "Nodes",
     "Propagated",
     "Reader",

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 BATCH = 4096  # nodes per step, at most
+_TEMPERATURES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,12 +24,16 @@ class Schedule:
         weight_decay: Factor of the L2 penalty, 5e-4 by default.
         epochs: Largest number of epochs, 200 by default.
         patience: Epochs without a lower validation loss after which training stops, 20 by default.
+        calibrated: Whether the validation loss is taken after the scores were divided by the best of a few
+            temperatures, False by default. A head with many weights soon becomes too sure of itself, while
+            its choices still get better; the temperature is corrected at the end anyway.
     """
 
     lr: float = 0.01
     weight_decay: float = 5e-4
     epochs: int = 200
     patience: int = 20
+    calibrated: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,8 +94,7 @@ def train(
         if len(nodes.validation):
             module.eval()
             with torch.no_grad():
-                truth = nodes.y[nodes.validation]
-                value = cross_entropy(scores(nodes.validation), truth, weight=nodes.weight).item()
+                value = _validation_loss(scores(nodes.validation), nodes, schedule.calibrated)
             if value < best:
                 best, best_epoch, weights = value, epoch, _copy(module)
             if epoch - best_epoch >= schedule.patience:
@@ -102,6 +106,12 @@ def train(
             parameter.data.copy_(kept)
     module.eval()
     return best_epoch + 1 if len(nodes.validation) else epochs
+
+
+def _validation_loss(scores: Tensor, nodes: Nodes, calibrated: bool) -> float:
+    truth = nodes.y[nodes.validation]
+    heats = _TEMPERATURES if calibrated else (1.0,)
+    return min(cross_entropy(scores / heat, truth, weight=nodes.weight).item() for heat in heats)
 
 
 def _copy(module: nn.Module) -> list[Tensor]:
