@@ -4,11 +4,23 @@
 - `PackedGraphError`: the folder is damaged, incomplete or of another version
 - `pack_data`: a graph in memory as a packed graph
 - `diffuse`, `DiffusedFeatures`: GADC's diffusion, from file to file
+- `denoise`: denoised features as a table
+- `predict`: classes and probabilities as a table
 """
 
+from gadc.packed._denoise import denoise
 from gadc.packed._diffusion import DiffusedFeatures, diffuse
 from gadc.packed._format import PackedGraphError
 from gadc.packed._graph import PackedGraph
+from gadc.packed._predict import predict
 from gadc.packed._writing import pack_data
 
-__all__ = ["DiffusedFeatures", "PackedGraph", "PackedGraphError", "diffuse", "pack_data"]
+__all__ = [
+    "DiffusedFeatures",
+    "PackedGraph",
+    "PackedGraphError",
+    "denoise",
+    "diffuse",
+    "pack_data",
+    "predict",
+]

@@ -15,11 +15,6 @@ from gadc.diffusion import DivergentSeriesWarning, NearZeroRowSumWarning, normal
 from gadc.diffusion._transitions import VARIANTS
 
 
-@pytest.fixture(autouse=True)
-def _without_fsync(monkeypatch):
-    monkeypatch.setattr("gadc._base.files._synchronize", lambda file: None)
-
-
 def graph_of(*, weighted=False, directed=False, n=40, d=7, seed=0):
     """Make a random graph with an isolated node, a node with zero features and sorted edges."""
     rng = np.random.default_rng(seed)

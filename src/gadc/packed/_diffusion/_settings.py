@@ -23,6 +23,7 @@ class DiffusionSettings:
         self_loops: Weight of the self-loops; by default the one of the variant.
         rtol: Allowed relative error of every slab of columns; by default the series is summed directly.
         normalize: Row normalisation of the features: "sum", "l1", "l2" or "none", the default.
+        use_weights: Take the weights of the edges, the default; otherwise all edges weigh 1.
     """
 
     variant: str = "II"
@@ -33,6 +34,7 @@ class DiffusionSettings:
     self_loops: float | None = None
     rtol: float | None = None
     normalize: str = "none"
+    use_weights: bool = True
 
     def __post_init__(self) -> None:
         check_choice("diffuse", self.variant, "variant", tuple(VARIANTS))

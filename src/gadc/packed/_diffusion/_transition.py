@@ -45,8 +45,9 @@ class GraphPart(RowPart):
     diagonal: Tensor
 
 
-def graph_part(graph: PackedGraph, number: int) -> GraphPart:
+def graph_part(graph: PackedGraph, number: int, *, use_weights: bool = True) -> GraphPart:
     """Read a row range of A and give each row i an entry (i, i) of value 0."""
+    weights = graph.weights if use_weights else None
     start, stop = graph.row_ranges[number]
     first, last = int(graph.row_ptr[start]), int(graph.row_ptr[stop])
     pointers = graph.row_ptr[start : stop + 1] - first
@@ -61,7 +62,7 @@ def graph_part(graph: PackedGraph, number: int) -> GraphPart:
     proper[diagonal] = False
     all_cols, values = np.empty(total, dtype=cols.dtype), np.zeros(total, dtype=np.float32)
     all_cols[proper], all_cols[diagonal] = cols, local + start
-    values[proper] = 1.0 if graph.weights is None else graph.weights[first:last]
+    values[proper] = 1.0 if weights is None else weights[first:last]
     all_pointers = pointers + np.arange(stop - start + 1)
     # Both arrays of one type, as torch's products want it: a row range has fewer than 2³¹ entries.
     pattern = _pattern(all_pointers, all_cols, graph.num_nodes)
@@ -75,7 +76,7 @@ def _pattern(pointers: np.ndarray, cols: np.ndarray, num_nodes: int) -> SparsePa
 
 def write_similar(run: DiffusionRun, number: int) -> None:
     """Write a row range of (A + γ N) ⊙ max(cos(X), 0), with a zero diagonal (IV+)."""
-    part, variant = graph_part(run.graph, number), run.transition
+    part, variant = graph_part(run.graph, number, use_weights=run.settings.use_weights), run.transition
     operator = LinearOperator(part.pattern, part.values)
     if variant.anchor > 0:
         operator = merged(operator, anchors_of(run, part.start, part.stop), variant.anchor)
@@ -119,7 +120,7 @@ def write_transition(run: DiffusionRun, number: int) -> None:
 def _adjacency(run: DiffusionRun, number: int) -> GraphPart:
     """Return the graph that is normalised: A, or the one that IV+ makes of it."""
     if run.settings.variant != "IV+":
-        return graph_part(run.graph, number)
+        return graph_part(run.graph, number, use_weights=run.settings.use_weights)
     part = read_part(run, "similar", number)
     rows = torch.repeat_interleave(torch.arange(part.start, part.stop), part.pattern.row_ptr.diff().long())
     diagonal = torch.nonzero(rows == part.pattern.cols).squeeze(1)
