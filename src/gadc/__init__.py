@@ -10,8 +10,8 @@ The flow: edges and features -> `transition` T -> `diffuse` F = S X -> a linear 
         The same for scikit-learn.
     load, from_tables
         A named data set, or a graph from your own tables, as PyTorch Geometric `Data`.
-    PackedGraph
-        A graph on disk whose arrays are mapped.
+    pack, PackedGraph
+        Tables larger than memory as a graph on disk, whose arrays are mapped.
     suspicious_edges, audit
         Edges that look wrong; a model under attacks.
     DivergentSeriesWarning, NotConvergedWarning, NearZeroRowSumWarning
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from gadc import transforms as transforms
     from gadc.datasets import from_tables, load
     from gadc.estimators import GADCClassifier, GADCTransformer
-    from gadc.packed import PackedGraph
+    from gadc.packed import PackedGraph, pack
     from gadc.robustness import audit, suspicious_edges
 
 __all__ = [
@@ -80,6 +80,7 @@ __all__ = [
     "from_tables",
     "load",
     "minimize_agsd",
+    "pack",
     "polynomial",
     "suspicious_edges",
     "transition",
@@ -92,6 +93,7 @@ _HOMES = {
     "audit": "gadc.robustness",
     "from_tables": "gadc.datasets",
     "load": "gadc.datasets",
+    "pack": "gadc.packed",
     "suspicious_edges": "gadc.robustness",
 }
 _MODULES = ("datasets", "estimators", "models", "packed", "pyg", "robustness", "transforms")

@@ -1,5 +1,6 @@
 """Graphs on disk: packed once, then mapped by every command, on one machine or on a cluster.
 
+- `pack`: tables of any size as a packed graph
 - `PackedGraph`: a folder whose arrays are mapped into memory
 - `PackedGraphError`: the folder is damaged, incomplete or of another version
 - `pack_data`: a graph in memory as a packed graph
@@ -12,6 +13,7 @@ from gadc.packed._denoise import denoise
 from gadc.packed._diffusion import DiffusedFeatures, diffuse
 from gadc.packed._format import PackedGraphError
 from gadc.packed._graph import PackedGraph
+from gadc.packed._pack import pack
 from gadc.packed._predict import predict
 from gadc.packed._writing import pack_data
 
@@ -21,6 +23,7 @@ __all__ = [
     "PackedGraphError",
     "denoise",
     "diffuse",
+    "pack",
     "pack_data",
     "predict",
 ]

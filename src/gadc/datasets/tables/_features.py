@@ -48,7 +48,7 @@ class FeatureReader:
     """
 
     table: Table
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int64] | Sequence[int]
     added: int
     named: bool
     categorical: str

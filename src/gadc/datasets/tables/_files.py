@@ -81,14 +81,16 @@ def _open_file(path: Path) -> Table:
             # A tiny file can hold any number of equal rows.
             check_memory(name, _BYTES_PER_ROW * rows, f"a table of {rows:,} rows")
             return Table(name=name, frame=frame, schema=schema)
-        frame = _single_quotes(_scan_text(path, TEXT[suffix]))
+        frame = scan_text(path)
         return Table(name=name, frame=frame, schema=dict(frame.collect_schema()), text=True, first_row=2)
 
 
-def _scan_text(path: Path, separator: str) -> pl.LazyFrame:
+def scan_text(path: Path) -> pl.LazyFrame:
+    """Read a CSV or TSV file, gzipped or not, as text; only a gzipped one is read into memory."""
+    separator = TEXT[file_suffix(path)]
     if path.name.lower().endswith(".gz"):
-        return pl.read_csv(_unpacked(path), separator=separator, infer_schema=False).lazy()
-    return pl.scan_csv(path, separator=separator, infer_schema=False, glob=False)
+        return _single_quotes(pl.read_csv(_unpacked(path), separator=separator, infer_schema=False).lazy())
+    return _single_quotes(pl.scan_csv(path, separator=separator, infer_schema=False, glob=False))
 
 
 def _single_quotes(frame: pl.LazyFrame) -> pl.LazyFrame:

@@ -24,11 +24,14 @@ class Nodes:
         ids: Ids, all int64 or all text.
         rows: Row number of each node as the user counts rows. Added nodes have no row and come last in `ids`.
         notes: Notes for the report.
+        num_consecutive: Number of nodes if their ids are 0..n-1, so that no table is needed to find a
+            position; `ids` is not read then. None by default.
     """
 
     ids: pl.Series
     rows: NDArray[np.int64]
     notes: list[str] = field(default_factory=list)
+    num_consecutive: int | None = None
 
 
 def read_ids(table: Table, column: str) -> Nodes:
@@ -77,7 +80,7 @@ def match(
         Positions in the columns `s` and `t`, weights in the column `w` (if weighted) and row numbers in the
         column `row` (if numbered), the nodes with the added ones, and the number of rows that were dropped.
     """
-    query = _positions(edges, nodes, numbered=numbered)
+    query = positions(edges, nodes, numbered=numbered)
     if numbered:
         query = query.drop("source", "raw_source", "target", "raw_target")
     found = edges.table.collect(query)
@@ -86,7 +89,7 @@ def match(
     missing = found.select((pl.col("s").is_null() | pl.col("t").is_null()).sum()).item()
     if not missing:
         return found, nodes, 0
-    _check_filled(edges)
+    check_filled(edges)
     if unknown == "drop":
         return found.drop_nulls(), nodes, missing
     if unknown == "add":
@@ -106,8 +109,12 @@ def _as_id(cell: pl.Expr, dtype: pl.DataType, table: Table, column: str) -> pl.E
     raise TableError(f"ids must be text or whole numbers, got {dtype}.", file=table.name, column=column)
 
 
-def _positions(edges: EdgeColumns, nodes: Nodes, *, numbered: bool = False) -> pl.LazyFrame:
-    """Build the query of `match`; `numbered` adds row numbers and the ids themselves."""
+def positions(edges: EdgeColumns, nodes: Nodes, *, numbered: bool = False) -> pl.LazyFrame:
+    """Build the query of `match`; `numbered` adds row numbers and the ids themselves.
+
+    Columns: `s` and `t` (positions, null if unknown), `w` (if weighted); if numbered also `row`, the ids
+    `source` and `target`, and the cells `raw_source` and `raw_target`.
+    """
     table, kind = edges.table, nodes.ids.dtype
     columns = {}
     for end, name in (("source", edges.source), ("target", edges.target)):
@@ -115,13 +122,21 @@ def _positions(edges: EdgeColumns, nodes: Nodes, *, numbered: bool = False) -> p
         columns |= {f"raw_{end}": table.col(name)} if numbered else {}
     if edges.weight is not None:
         columns["w"] = _weight(edges, edges.weight)
-    position = pl.int_range(pl.len(), dtype=pl.Int32)
-    lookup = pl.LazyFrame({"id": nodes.ids})
     query = table.numbered(**columns) if numbered else table.select(**columns)
     for end, short in (("source", "s"), ("target", "t")):
-        query = query.join(lookup.with_columns(position.alias(short)), left_on=end, right_on="id", how="left")
+        query = _with_position(query, nodes, end, short)
         query = query if numbered else query.drop(end)
     return query
+
+
+def _with_position(query: pl.LazyFrame, nodes: Nodes, end: str, short: str) -> pl.LazyFrame:
+    """Add the position of an end as the column `short`; null for an unknown node."""
+    if nodes.num_consecutive is not None:
+        known = pl.col(end).is_between(0, nodes.num_consecutive - 1)
+        return query.with_columns(pl.when(known).then(pl.col(end)).cast(pl.Int32).alias(short))
+    position = pl.int_range(pl.len(), dtype=pl.Int32)
+    lookup = pl.LazyFrame({"id": nodes.ids}).with_columns(position.alias(short))
+    return query.join(lookup, left_on=end, right_on="id", how="left")
 
 
 def _weight(edges: EdgeColumns, column: str) -> pl.Expr:
@@ -146,7 +161,7 @@ def _check_weight(edges: EdgeColumns, column: str, weight: pl.Series) -> None:
     raise TableError(f"{what}.", file=edges.table.name, row=row, column=column)
 
 
-def _check_filled(edges: EdgeColumns) -> None:
+def check_filled(edges: EdgeColumns) -> None:
     """Refuse an edge whose end is empty, whatever is done about unknown nodes."""
     for name in (edges.source, edges.target):
         cell, dtype = edges.table.col(name), edges.table.schema[name]
@@ -158,7 +173,7 @@ def _check_filled(edges: EdgeColumns) -> None:
 
 def _unknown_error(edges: EdgeColumns, nodes: Nodes, missing: int, rows: int) -> TableError:
     """Describe the first edges whose ends are not in the node table, and what the user can do."""
-    query = _positions(edges, nodes, numbered=True).filter(pl.col("s").is_null() | pl.col("t").is_null())
+    query = positions(edges, nodes, numbered=True).filter(pl.col("s").is_null() | pl.col("t").is_null())
     some = edges.table.collect(query.sort("row").head(3))
     places = [
         f"row {row['row']}: {row['raw_source' if row['s'] is None else 'raw_target']!r}"
@@ -175,7 +190,7 @@ def _unknown_error(edges: EdgeColumns, nodes: Nodes, missing: int, rows: int) ->
 
 def _with_added(edges: EdgeColumns, nodes: Nodes) -> Nodes:
     """Append the nodes that only the edges name, sorted."""
-    query = _positions(edges, nodes, numbered=True)
+    query = positions(edges, nodes, numbered=True)
     ends = []
     for end, short in (("source", "s"), ("target", "t")):
         ends.append(query.filter(pl.col(short).is_null()).select(pl.col(end).alias("id")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ _MAX_DECIMALS = 20  # a text column with more different decimal numbers holds a 
 
 
 def read_labels(
-    table: Table, rows: NDArray[np.int64], column: str
+    table: Table, rows: NDArray[np.int64] | Sequence[int], column: str
 ) -> tuple[NDArray[np.int64], list[Any], list[str]]:
     """Read the classes of the nodes.
 
@@ -52,7 +53,9 @@ def read_labels(
     return codes, names, notes
 
 
-def _refuse_measurements(series: pl.Series, table: Table, rows: NDArray[np.int64], column: str) -> None:
+def _refuse_measurements(
+    series: pl.Series, table: Table, rows: NDArray[np.int64] | Sequence[int], column: str
+) -> None:
     """Refuse a text column of many decimal numbers: a quantity, which classes cannot be."""
     if series.dtype != pl.String or series.n_unique() <= _MAX_DECIMALS:
         return
@@ -61,7 +64,9 @@ def _refuse_measurements(series: pl.Series, table: Table, rows: NDArray[np.int64
         _from_floats(numbers, table, rows, column)
 
 
-def _from_floats(series: pl.Series, table: Table, rows: NDArray[np.int64], column: str) -> pl.Series:
+def _from_floats(
+    series: pl.Series, table: Table, rows: NDArray[np.int64] | Sequence[int], column: str
+) -> pl.Series:
     """Convert floats with whole values to int64; NaN becomes null."""
     series = series.fill_nan(None)
     broken = (series != series.floor()).fill_null(False) | series.is_infinite().fill_null(False)

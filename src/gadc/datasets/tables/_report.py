@@ -28,7 +28,7 @@ class TableError(ValueError):
         place += [f"row {row}"] if row is not None else []
         place += [f"column {column!r}"] if column is not None else []
         super().__init__(f"{', '.join(place)}: {message}" if place else message)
-        self.file, self.row, self.column = file, row, column
+        self.message, self.file, self.row, self.column = message, file, row, column
 
 
 @dataclass(frozen=True, kw_only=True)
