@@ -23,6 +23,7 @@ def _no_choice(monkeypatch):
         (1 << 22, None, True),
         ((1 << 22) - 1, 128, False),
         (1 << 22, 16, True),
+        (LARGE, 8, True),
         (LARGE, 15, False),
         (LARGE, 1, False),
     ],

@@ -4,12 +4,13 @@ Numba computes a product if
 
 - its operands are float32 or float64 tensors of one type on the CPU,
 - it takes at least 2²² multiplications, and
-- the dense operand of a sparse-times-dense product has at least 16 columns.
+- the dense operand of a sparse-times-dense product has 8 columns or at least 16.
 
-A smaller product takes few milliseconds in either back end, and importing Numba takes longer; below 16
-columns, torch gathers the short rows faster. The rule depends on the product alone, not on the machine;
-`benchmarks/backends.py` measures both back ends. `GADC_BACKEND=torch` (or `numba`) in the environment and
-`use_backend` override the rule. The back ends agree up to rounding.
+A smaller product takes few milliseconds in either back end, and importing Numba takes longer. Of fewer
+columns torch gathers the short rows faster, except that 8 columns fit into a register. The rule depends on
+the product alone, not on the machine; `benchmarks/backends.py` and `benchmarks/kernels.py` measure both back
+ends. `GADC_BACKEND=torch` (or `numba`) in the environment and `use_backend` override the rule. The back ends
+agree up to rounding.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from torch import Tensor
 BACKENDS = ("torch", "numba")
 _VARIABLE = "GADC_BACKEND"
 _MIN_MULTIPLICATIONS = 1 << 22
-_MIN_COLUMNS = 16
+_MIN_COLUMNS, _NARROW = 16, 8
 _DTYPES = (torch.float32, torch.float64)
 _chosen: str | None = None
 
@@ -72,7 +73,8 @@ def uses_numba(multiplications: int, *operands: Tensor, columns: int | None = No
     chosen = _chosen or os.environ.get(_VARIABLE)
     if chosen:
         return _checked(_VARIABLE if _chosen is None else "use_backend", chosen) == "numba"
-    return multiplications >= _MIN_MULTIPLICATIONS and (columns is None or columns >= _MIN_COLUMNS)
+    suits = columns is None or columns >= _MIN_COLUMNS or columns == _NARROW
+    return suits and multiplications >= _MIN_MULTIPLICATIONS
 
 
 def _checked(owner: str, name: str) -> str:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gadc.operators import SparsePattern
+from gadc.operators import SparsePattern, Step
 from gadc.operators._numba import csr, threads
 from gadc.operators._torch import csr as torch_csr
 from tests.helpers.patterns import (
@@ -28,7 +28,7 @@ def _threads(request, monkeypatch):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("index", [torch.int32, torch.int64])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("columns", [0, 1, 5, 37])
+@pytest.mark.parametrize("columns", [0, 5, 16, 37])
 def test_products_equal_torch(kind, index, dtype, columns):
     assert_products_equal_torch(csr, kind, index, dtype, columns)
 
@@ -64,6 +64,34 @@ def test_products_of_wide_matrices_equal_torch():
     left = torch.randn(pattern.num_rows, 6001)
     found = csr.sddmm(pattern, left, dense)
     torch.testing.assert_close(found, sampled(pattern, left, dense), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.usefixtures("_threads")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("columns", [8, 16, 32, 48, 64])
+def test_sums_in_registers_equal_the_sums_in_memory(monkeypatch, columns, dtype):
+    pattern = make_pattern("random")
+    values, dense = torch.randn(pattern.nnz).to(dtype), torch.randn(pattern.num_cols, columns).to(dtype)
+    first, second, total = torch.randn(3, pattern.num_rows, columns).to(dtype)
+    results = []
+    for splits in (csr._SPLITS, {}):
+        monkeypatch.setattr(csr, "_SPLITS", splits)
+        sums = total.clone()
+        step = Step(scale=0.7, plus=[(0.5, first), (-2.0, second)], total=(0.3, sums))
+        results.append((csr.spmm(pattern, values, dense, step), sums, csr.spmm(pattern, values, dense)))
+    for a, b in zip(*results, strict=True):
+        assert torch.equal(a, b)
+    expected = torch_csr.spmm(pattern, values.double(), dense.double())
+    torch.testing.assert_close(results[0][2].double(), expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_empty_results_begin_at_a_cache_line(dtype):
+    for shape in ((3,), (1000, 16), (0, 5)):
+        made = csr.empty(shape, dtype)
+        assert made.shape == shape
+        assert made.is_contiguous()
+        assert made.data_ptr() % 64 == 0 or made.numel() == 0
 
 
 def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):

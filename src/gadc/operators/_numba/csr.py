@@ -5,6 +5,7 @@ Each function prepares flat NumPy arrays and runs one of the loops over ranges o
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
@@ -12,11 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gadc.operators._numba import loops
+from gadc.operators._numba import loops, loops_narrow
+from gadc.operators._numba.registers import row_of
 from gadc.operators._numba.threads import over_rows, ranges_of, run
 from gadc.operators._pattern import SparsePattern
 from gadc.operators._step import NO_STEP, Step
 
+_LINE = 64  # bytes of a cache line
+_SPLITS = {8: (8,), 16: (16,), 32: (32,), 48: (32, 16), 64: (32, 32)}
 _NUMBER_TYPES: dict[torch.dtype, type[np.float32] | type[np.float64]] = {
     torch.float32: np.float32,
     torch.float64: np.float64,
@@ -35,8 +39,24 @@ def spmm(pattern: SparsePattern, values: Tensor, dense: Tensor, step: Step = NO_
     matrix = flat(pattern.row_ptr), flat(pattern.cols), flat(values)
     arguments = *matrix, flat(dense), dense.shape[1], number(step.scale)
     summands = first, number(w1), second, number(w2), out.view(-1).numpy(), sums, number(wt)
-    over_rows(pattern, dense.shape[1], lambda start, stop: loops.spmm(*arguments, *summands, start, stop))
+    slabs = _slabs(dense.shape[1])
+    if not slabs:
+        over_rows(pattern, dense.shape[1], partial(loops.spmm, *arguments, *summands))
+    for low, width in slabs:
+        slab = row_of(width, number), low
+        over_rows(pattern, width, partial(loops_narrow.spmm, *arguments, *summands, *slab))
     return out
+
+
+def _slabs(columns: int) -> list[tuple[int, int]]:
+    """Split columns into slabs whose sums fit into registers, as pairs of first column and width.
+
+    None for widths that this does not pay for.
+    """
+    if columns not in _SPLITS:
+        return []
+    widths = _SPLITS[columns]
+    return [(sum(widths[:k]), width) for k, width in enumerate(widths)]
 
 
 def sddmm(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
@@ -73,8 +93,14 @@ def rescale(pattern: SparsePattern, values: Tensor, left: Tensor, right: Tensor)
 
 
 def empty(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-    """Allocate a result by NumPy, which asks for huge pages: they make random gathers faster."""
-    return torch.from_numpy(np.empty(shape, _NUMBER_TYPES[dtype]))
+    """Allocate a result by NumPy, which asks for huge pages: they make random gathers faster.
+
+    It begins at a cache line, so that a gathered row of 16 numbers is one line, not parts of two.
+    """
+    number, size = _NUMBER_TYPES[dtype], math.prod(shape)
+    room = np.empty(size + _LINE // dtype.itemsize, number)
+    skipped = -room.ctypes.data % _LINE // dtype.itemsize
+    return torch.from_numpy(room[skipped : skipped + size].reshape(shape))
 
 
 def flat(tensor: Tensor) -> Any:
