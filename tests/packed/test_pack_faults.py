@@ -93,7 +93,7 @@ def test_a_folder_with_other_files_is_refused(tables):
 
 def test_memory_that_does_not_suffice_is_refused_with_the_figures(tables):
     with pytest.raises(
-        MemoryLimitError, match=r"memory must be at least 4\d\d\.\d MB for 30\d nodes .*got 1\.0"
+        MemoryLimitError, match=r"memory must be at least 6\d\d\.\d MB for 30\d nodes .*got 1\.0"
     ):
         gadc.pack(*tables, memory="1MB")
     with pytest.raises(ValueError, match="memory must be bytes or text"):

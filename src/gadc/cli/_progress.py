@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 from tqdm import tqdm
 
+from gadc._base.memory import format_bytes
+from gadc._base.tasks import Progress
 from gadc.cli._output import say
 
 
@@ -84,3 +86,22 @@ def iterating(what: str) -> Iterator[Callable[[str], None]]:
             bar.update()
 
         yield tell
+
+
+@contextmanager
+def staging() -> Iterator[Callable[[Progress], None]]:
+    """Show the stage, tasks done, bytes and time left of a run; the function it yields is told its state."""
+    with working("", shown=False), tqdm(bar_format="{desc}", leave=False, disable=None) as bar:
+
+        def tell(state: Progress) -> None:
+            bar.set_description(describe_progress(state))
+
+        yield tell
+
+
+def describe_progress(state: Progress) -> str:
+    """Describe the state of a run in one line."""
+    left = "" if state.seconds_left is None else f", {state.seconds_left:.0f} s left"
+    done = f"{state.tasks_done} of {state.num_tasks} tasks"
+    size = f", {format_bytes(state.bytes_done)} of {format_bytes(state.num_bytes)}" if state.num_bytes else ""
+    return f"stage {state.number} of {state.num_stages}, {state.stage}: {done}{size}{left}"

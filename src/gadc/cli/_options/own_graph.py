@@ -9,6 +9,8 @@ import typer
 from torch_geometric.data import Data
 
 from gadc.datasets import FeaturePreparation, from_tables, read_graph
+from gadc.packed import PackedGraph
+from gadc.packed._graph import is_packed
 
 _option = partial(typer.Option, rich_help_panel="A graph of your own")
 
@@ -99,8 +101,25 @@ class OwnGraphOptions:
         if self.graph is not None:
             if self.edges or self.nodes:
                 raise ValueError("Use either --graph or --edges and --nodes, not both.")
+            if is_packed(self.graph):
+                return self._read_packed(self.graph, preparation)
             return read_graph(self.graph, **common)
         if self.edges is None or self.nodes is None:
             raise ValueError("Use --edges and --nodes together: an edge table and a node table.")
         common |= {"source": self.source, "target": self.target, "node_id": self.node_id}
         return from_tables(self.edges, self.nodes, unknown=self.unknown, **common)
+
+    def _read_packed(self, folder: Path, preparation: FeaturePreparation | None) -> Data:
+        """Read a packed graph into memory; its columns were chosen when it was packed."""
+        given = {
+            "--label": self.label,
+            "--weight": self.weight,
+            "--features": self.features,
+            "--categorical": self.categorical,
+            "--missing": self.missing,
+        }
+        for option, value in given.items():
+            if value is not None:
+                raise ValueError(f"{option} cannot be used with a packed graph; give it to gadc pack.")
+        data = PackedGraph(folder).to_data()
+        return data if preparation is None else preparation.apply(data)

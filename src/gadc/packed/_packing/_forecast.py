@@ -13,7 +13,7 @@ from gadc.datasets.tables._table import open_text
 from gadc.packed._packing._plan import Pieces, Settings
 from gadc.packed._packing._sources import Source
 
-BASE = 450_000_000  # Python, PyTorch, Polars and Numba, before any data
+BASE = 650_000_000  # Python, PyTorch, Polars and Numba, before any data
 _SAMPLED_LINES = 1000
 _PACKED = 4  # how much larger a gzipped table is when it is unpacked, about
 _SMALLEST_PIECE = 2**14

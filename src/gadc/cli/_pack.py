@@ -1,0 +1,120 @@
+"""`gadc pack`: tables of any size as a graph on disk, which the other commands map."""
+
+from glob import glob
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gadc._base.text import visible
+from gadc.cli._options.output import AsJson, check_folder
+from gadc.cli._options.own_graph import (
+    Categorical,
+    Features,
+    Label,
+    Missing,
+    NodeId,
+    Source,
+    Target,
+    Unknown,
+    Weight,
+)
+from gadc.cli._output import print_facts, print_json, say
+from gadc.cli._progress import staging
+from gadc.datasets.tables._files import BINARY
+from gadc.datasets.tables._table import TEXT, file_suffix
+from gadc.packed import PackedGraph
+from gadc.packed import pack as pack_tables
+
+_TABLES = "file, folder of files, or pattern such as 'edges-*.parquet'; can be repeated."
+
+
+def pack(
+    edges: Annotated[list[str], typer.Option("--edges", help=f"Edge table: {_TABLES}")],
+    nodes: Annotated[list[str], typer.Option("--nodes", help=f"Node table: {_TABLES}")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to write, new or empty.")],
+    memory: Annotated[str, typer.Option("--memory", help="Peak memory of one process, such as 8GB.")] = "8GB",
+    source: Source = None,
+    target: Target = None,
+    weight: Weight = None,
+    node_id: NodeId = None,
+    label: Label = None,
+    features: Features = None,
+    categorical: Categorical = None,
+    missing: Missing = None,
+    unknown: Unknown = "error",
+    directed: Annotated[
+        bool, typer.Option("--directed", help="Keep the edges as listed. Default: in both directions.")
+    ] = False,
+    dtype: Annotated[
+        str, typer.Option("--dtype", help="Features on disk: float32, or float16 for half the space.")
+    ] = "float32",
+    as_json: AsJson = False,
+) -> None:
+    """Write tables of any size as a graph on disk, for --graph FOLDER of the other commands.
+
+    The tables are read piece by piece within --memory; the forecast is printed first. The same command
+    resumes after an interruption, and the folder is a graph only when everything is done.
+
+    Example: gadc pack --edges edges.parquet --nodes nodes.parquet -o graph/
+    """
+    check_folder(out)
+    with staging() as tell:
+        graph = pack_tables(
+            _files(edges, "--edges"),
+            _files(nodes, "--nodes"),
+            out,
+            memory=memory,
+            progress=tell,
+            forecast=lambda expected: say(f"forecast: {expected.summary()}"),
+            source=source,
+            target=target,
+            weight=weight,
+            node_id=node_id,
+            label=label,
+            features=[name.strip() for name in features.split(",")] if features else None,
+            categorical=categorical or "skip",
+            missing=missing or "error",
+            unknown=unknown,
+            directed=directed,
+            dtype=dtype,
+        )
+    facts = _facts(graph)
+    report = graph.report
+    if as_json:
+        return print_json({**facts, "report": None if report is None else report.to_dict()})
+    print_facts(f"{out}, packed", facts)
+    if report is not None:
+        typer.echo(visible(report.summary()))
+
+
+def _files(given: list[str], option: str) -> list[Path]:
+    """Return the files that names, folders and patterns stand for, in the order of their names."""
+    files: list[Path] = []
+    for text in given:
+        path = Path(text)
+        if path.is_dir():
+            found = [one for one in sorted(path.iterdir()) if file_suffix(one) in (*TEXT, *BINARY)]
+        elif path.exists():
+            found = [path]
+        else:
+            found = [Path(one) for one in sorted(glob(text))]
+        if not found:
+            raise ValueError(f"{option} must name tables that exist, got {text!r}.")
+        files += found
+    return files
+
+
+def _facts(graph: PackedGraph) -> dict[str, object]:
+    known = graph.manifest
+    return {
+        "out": str(graph.path),
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges,
+        "directed": graph.directed,
+        "weighted": known.weighted,
+        "features": graph.num_features,
+        "classes": len(known.class_names or ()),
+        "ids": known.ids,
+        "bytes": sum(note.size for note in known.files.values()),
+    }

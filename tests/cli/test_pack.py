@@ -1,0 +1,51 @@
+"""`gadc pack`, run as a user runs it."""
+
+import json
+
+import polars as pl
+import pytest
+
+from gadc import PackedGraph
+from gadc.datasets import csbm, write_tables
+
+
+@pytest.fixture
+def tables(tmp_path):
+    edges, nodes = tmp_path / "edges.parquet", tmp_path / "nodes.csv"
+    write_tables(csbm(80, num_features=5, seed=0), edges, nodes)
+    return edges, nodes, tmp_path / "graph"
+
+
+def test_pack_prints_forecast_and_report(run, tables):
+    edges, nodes, out = tables
+    code, text, errors = run("pack", "--edges", edges, "--nodes", nodes, "-o", out)
+    assert code == 0
+    assert "forecast: " in errors
+    assert "memory up to" in errors
+    assert "80 from" in text
+    assert PackedGraph(out).num_nodes == 80
+
+
+def test_pack_reads_patterns_and_folders_and_prints_json(run, tables, tmp_path):
+    edges, nodes, out = tables
+    table = pl.read_parquet(edges)
+    (tmp_path / "parts").mkdir()
+    for i in range(3):
+        table[i::3].write_parquet(tmp_path / f"parts/edges-{i}.parquet")
+    code, text, _ = run("pack", "--edges", tmp_path / "parts", "--nodes", nodes, "-o", out, "--json")
+    facts = json.loads(text)
+    assert code == 0
+    assert (facts["edges"], facts["report"]["rows"]) == (len(table), len(table))
+    pattern = tmp_path / "parts/edges-*.parquet"
+    code, text, _ = run("pack", "--edges", pattern, "--nodes", nodes, "-o", out, "--json", "--directed")
+    assert json.loads(text)["directed"] is True
+
+
+def test_pack_refuses_what_is_not_there(run, tables):
+    edges, nodes, out = tables
+    code, _, errors = run("pack", "--edges", "nothing-*.csv", "--nodes", nodes, "-o", out)
+    assert code == 2
+    assert "--edges must name tables that exist" in errors
+    code, _, errors = run("pack", "--edges", edges, "--nodes", nodes, "-o", out, "--memory", "1MB")
+    assert code in (1, 2)
+    assert "memory must be at least" in errors
