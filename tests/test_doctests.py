@@ -36,7 +36,9 @@ def test_examples_of_a_module_print_what_they_say(name: str, tmp_path, monkeypat
 PUBLIC = ("", ".series", ".theory", ".diffusion", ".transforms", ".models", ".robustness", ".datasets")
 
 
-@pytest.mark.parametrize("name", [f"gadc{name}" for name in (*PUBLIC, ".estimators", ".packed", ".pyg")])
+@pytest.mark.parametrize(
+    "name", [f"gadc{name}" for name in (*PUBLIC, ".estimators", ".lab", ".lab.kinds", ".packed", ".pyg")]
+)
 def test_every_public_class_and_function_has_an_example(name: str):
     """Exceptions and warnings need none."""
     module = importlib.import_module(name)

@@ -8,6 +8,8 @@ The flow: edges and features -> `transition` T -> `diffuse` F = S X -> a linear 
         Graph signal denoising against an adversary, solved exactly.
     GADCClassifier, GADCTransformer
         The same for scikit-learn.
+    Lab
+        What is wrong with a graph: false and missing edges, wrong labels, broken features.
     load, from_tables
         A named data set, or a graph from your own tables, as PyTorch Geometric `Data`.
     pack, PackedGraph
@@ -24,6 +26,7 @@ Public modules:
     gadc.diffusion   the transitions as classes, and all of the above that concerns the paper
     gadc.transforms  graphs with noise added or removed
     gadc.models      one class per model
+    gadc.lab         kinds of issues in a graph, and how to add one
     gadc.robustness  attacks, audits and suspicious edges
     gadc.datasets    named data sets, own tables and files, synthetic graphs
     gadc.packed      graphs on disk, larger than memory
@@ -55,6 +58,7 @@ from gadc.operators import LinearOperator
 if TYPE_CHECKING:
     from gadc import datasets as datasets
     from gadc import estimators as estimators
+    from gadc import lab as lab
     from gadc import models as models
     from gadc import packed as packed
     from gadc import pyg as pyg
@@ -62,6 +66,7 @@ if TYPE_CHECKING:
     from gadc import transforms as transforms
     from gadc.datasets import from_tables, load
     from gadc.estimators import GADCClassifier, GADCTransformer
+    from gadc.lab import Lab
     from gadc.packed import PackedGraph, pack
     from gadc.robustness import audit, suspicious_edges
 
@@ -70,6 +75,7 @@ __all__ = [
     "DivergentSeriesWarning",
     "GADCClassifier",
     "GADCTransformer",
+    "Lab",
     "LinearOperator",
     "NearZeroRowSumWarning",
     "NotConvergedWarning",
@@ -89,6 +95,7 @@ __all__ = [
 _HOMES = {
     "GADCClassifier": "gadc.estimators",
     "GADCTransformer": "gadc.estimators",
+    "Lab": "gadc.lab",
     "PackedGraph": "gadc.packed",
     "audit": "gadc.robustness",
     "from_tables": "gadc.datasets",
@@ -96,7 +103,7 @@ _HOMES = {
     "pack": "gadc.packed",
     "suspicious_edges": "gadc.robustness",
 }
-_MODULES = ("datasets", "estimators", "models", "packed", "pyg", "robustness", "transforms")
+_MODULES = ("datasets", "estimators", "lab", "models", "packed", "pyg", "robustness", "transforms")
 
 
 def __getattr__(name: str) -> Any:

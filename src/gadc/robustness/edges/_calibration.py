@@ -79,9 +79,9 @@ def calibrate_scores(
     planted = _planted_places(x, undirected_pairs(edge_index, len(x)), score, seed)
     if not len(planted):  # no edge, or no pair without one
         return CalibratedScores(scores, torch.zeros(len(scores), dtype=torch.float64), 0.0)
-    given = _places(np.sort(scores.numpy()), scores.numpy())
-    share = _largest_share(planted, len(given))
-    chances = np.minimum(1.0, share * _density_ratio(given, planted))
+    given = places_among(np.sort(scores.numpy()), scores.numpy())
+    share = largest_share(planted, len(given))
+    chances = np.minimum(1.0, share * density_ratio(given, planted))
     return CalibratedScores(scores, torch.from_numpy(chances), share)
 
 
@@ -98,17 +98,17 @@ def _planted_places(x: Tensor, pairs: Tensor, score: str, seed: int) -> _Array:
         u, v = undirected_pairs(both, n)
         is_new = torch.isin(pair_numbers(u, v), pair_numbers(*new)).numpy()
         scores = edge_scores(x, both, score=score).numpy()
-        places.append(_places(np.sort(scores[~is_new]), scores[is_new]))
+        places.append(places_among(np.sort(scores[~is_new]), scores[is_new]))
     return np.concatenate(places)
 
 
-def _places(ordered: NDArray[np.floating], scores: NDArray[np.floating]) -> _Array:
+def places_among(ordered: NDArray[np.floating], scores: NDArray[np.floating]) -> _Array:
     """Compute the share of the ordered scores above each score; equal scores count half."""
     below = np.searchsorted(ordered, scores, "left") + np.searchsorted(ordered, scores, "right")
     return 1 - below / (2 * len(ordered))
 
 
-def _largest_share(planted: _Array, m: int) -> float:
+def largest_share(planted: _Array, m: int) -> float:
     """Find the smallest ratio of given to planted edges above a threshold, both shares at their bounds."""
     k = len(planted)
     hits, above = np.arange(1, k + 1), np.minimum(np.round(np.sort(planted) * m), m - 1)
@@ -117,7 +117,7 @@ def _largest_share(planted: _Array, m: int) -> float:
     return min(1.0, float(np.min(at_most / at_least)))
 
 
-def _density_ratio(given: _Array, planted: _Array) -> _Array:
+def density_ratio(given: _Array, planted: _Array) -> _Array:
     """Estimate f/g at each given edge."""
     places = np.concatenate([given, planted])
     is_planted = np.concatenate([np.zeros(len(given)), np.ones(len(planted))])

@@ -1,0 +1,147 @@
+"""Edges that should not be there.
+
+What speaks for an edge {u, v}, always without the edge itself where it could speak for itself:
+
+    cosine     of the features of the ends
+    neighbors  mean cosine of u with the other neighbours of v, and of v with those of u
+    hoods      cosine of the two neighbourhoods, each summed without the other end
+    denoised   cosine after two steps of averaging over the graph
+    common     common neighbours, each worth 1 / log(degree) (Adamic and Adar)
+    classes    probability that both ends are of one class, without their own labels (with labels)
+
+False edges are planted between random nodes, and a model learns to tell them from the given ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from gadc._base.pairs import pair_ends, pair_numbers, sample_non_edges
+from gadc.lab._beliefs import beliefs
+from gadc.lab._findings import Findings, empty_frame
+from gadc.lab._flagged import flagged_frame, flagged_sentence
+from gadc.lab._kind import Kind
+from gadc.lab._pairs_of_nodes import Likeness, dots
+from gadc.lab._planting import Array, Judged, Round, judge
+from gadc.lab._reasons import Reason, words
+from gadc.lab._view import GraphView, Integers, adjacency_of
+from gadc.lab.kinds._mixing import mixing_of
+
+_ROUNDS = 2
+_PLANTED = 0.1  # of the edges, per round
+_SEPARABLE = 0.6  # AUC of planted against given edges below which the kind is withheld
+
+_ALIKE = (
+    Reason("features less alike than at {share} of the edges"),
+    Reason("the ends less like each other's other neighbours than at {share} of the edges"),
+    Reason("neighbourhoods less alike than at {share} of the edges"),
+    Reason("denoised features less alike than at {share} of the edges"),
+)
+_COMMON = Reason("the ends share no neighbours", when_highest=True)
+_CLASSES = Reason("the ends look like different classes, more than at {share} of the edges")
+
+
+class Edge(Kind):
+    """Find edges that should not be there.
+
+    Examples:
+        >>> import gadc
+        >>> from gadc.datasets import csbm
+        >>> from gadc.transforms import EdgeAddition
+        >>> clean = csbm(300, num_classes=3, homophily=0.98, signal=5.0, seed=0)
+        >>> lab = gadc.Lab(EdgeAddition(rate=0.1, seed=0)(clean)).find_issues(kinds=["edge"])
+        >>> bool(lab.issues("edge")["is_issue"].sum() > 100)
+        True
+    """
+
+    name = "edge"
+    title = "Edges that should not be there"
+    items = "edge"
+
+    def find(self, view: GraphView) -> Findings:
+        """Judge every edge."""
+        if not view.pairs.shape[1]:
+            return Findings(frame=empty_frame("source", "target"), summary="The graph has no edges.")
+        reverse = mixing_of(view).is_heterophilous
+        evidence, judged = _judge(view, reverse=reverse)
+        withheld = bool(judged.auc < _SEPARABLE)
+        u, v = view.pairs
+        reasons = (*(_ALIKE if view.rows.shape[1] else ()), _COMMON, _CLASSES)
+        frame = flagged_frame(
+            {"source": u, "target": v},
+            judged,
+            view.precision,
+            reasons=lambda chosen: words(reasons, evidence, chosen),
+            withheld=withheld,
+            extra={"cosine": np.round(-evidence[:, 0], 4)} if view.rows.shape[1] else {},
+        )
+        summary = flagged_sentence(
+            frame, found="edges look false", none="No false edge was found among {total} edges."
+        )
+        if withheld:
+            summary = "Nothing can be said about single edges: they do not differ from random pairs of nodes."
+        return Findings(
+            frame=frame,
+            summary=summary,
+            expected=float(judged.probability.sum()),
+            threshold=view.precision,
+            notes=tuple(_notes(view, judged, reverse=reverse, withheld=withheld)),
+            withheld=withheld,
+        )
+
+
+def _notes(view: GraphView, judged: Judged, *, reverse: bool, withheld: bool) -> list[str]:
+    notes = []
+    if np.isnan(judged.share):
+        count = view.pairs.shape[1]
+        notes.append(f"{count:,} edges are too few to calibrate; they are ranked, and none is flagged.")
+    if not view.rows.shape[1]:
+        notes.append("The nodes have no features, so only the graph speaks for or against an edge.")
+    if withheld:
+        notes.append(
+            "Withheld: features and neighbourhoods tell edges from random pairs hardly better than chance "
+            f"(AUC {judged.auc:.2f})."
+        )
+    elif reverse:
+        notes.append(
+            "Edges join unlike nodes here. The score learned from the graph which edges are usual, "
+            "and may distrust edges between like nodes."
+        )
+    return notes
+
+
+def _judge(view: GraphView, *, reverse: bool) -> tuple[Array, Judged]:
+    """Compute the evidence against all edges, plant false edges and judge."""
+    view.tell("edge: evidence")
+    final = _evidence(view, view.pairs)
+    rounds, m = [], view.pairs.shape[1]
+    for number in range(_ROUNDS):
+        view.tell(f"edge: planting false edges, round {number + 1} of {_ROUNDS}")
+        new = false_edges(view, view.seed + number)
+        if new.shape[1]:
+            evidence = _evidence(view, np.concatenate([view.pairs, new], axis=1))
+            rounds.append(Round(given=evidence[:m], planted=evidence[m:]))
+    view.tell("edge: learning and calibration")
+    return final, judge(final, rounds, monotone=not reverse, seed=view.seed)
+
+
+def false_edges(view: GraphView, seed: int) -> Integers:
+    """Draw pairs without an edge, uniformly."""
+    n, m = view.num_nodes, view.pairs.shape[1]
+    count = max(0, min(max(20, round(_PLANTED * m)), n * (n - 1) // 2 - m, m))
+    numbers = pair_numbers(*torch.from_numpy(view.pairs)).sort().values
+    drawn = sample_non_edges(numbers, count, n, torch.Generator().manual_seed(seed))
+    new: Integers = pair_ends(drawn).numpy()
+    return new
+
+
+def _evidence(view: GraphView, pairs: Integers) -> Array:
+    """Compute the evidence against each pair in the graph that these pairs make, shape (m, f)."""
+    graph = adjacency_of(pairs, view.num_nodes)
+    parts = Likeness(view.rows, graph).of(pairs, linked=True)
+    if view.num_classes > 1:
+        classes = beliefs(view, graph)
+        parts.append(dots(classes, classes, *pairs))
+    evidence: Array = -np.stack(parts, axis=1)
+    return evidence
