@@ -64,6 +64,17 @@ def parse_bytes(text: str) -> int:
     return int(float(match[1]) * unit)
 
 
+def memory_bytes(owner: str, memory: str | float) -> float:
+    """Read an amount of memory, in bytes or as text such as "8GB"."""
+    try:
+        size = parse_bytes(memory) if isinstance(memory, str) else float(memory)
+    except (TypeError, ValueError):
+        size = 0.0
+    if not size > 0:
+        raise ValueError(f'{owner}: memory must be bytes or text such as "8GB", got {memory!r}.')
+    return size
+
+
 def format_bytes(size: float) -> str:
     """Format a number of bytes with a unit, such as "35.2 GB"."""
     for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):

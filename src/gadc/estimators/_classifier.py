@@ -121,6 +121,7 @@ class GADCClassifier(DiffusionPredictor):
     """
 
     _variants = ("auto", *VARIANTS)
+    _find_scale = staticmethod(median_norm)  # what features are divided by before the head sees them
     report_: dict[str, Any]
     feature_preparation_: FeaturePreparation | None
 
@@ -318,7 +319,7 @@ class GADCClassifier(DiffusionPredictor):
     def _fit_one(self, data: Data, settings: dict[str, Any], seed: int) -> Fitted:
         """Train the head on the features of one variant."""
         features = self._aggregate(data.x, self.graph_, check_convergence=True)
-        self.scale_ = median_norm(features)
+        self.scale_ = self._find_scale(features)
         data.x = features / self.scale_
         weights = self._class_weights(data.y)
         fitted = FeatureModel(**settings, class_weight=weights).fit(data, seed=seed)

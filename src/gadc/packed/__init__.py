@@ -6,11 +6,13 @@
 - `pack_data`: a graph in memory as a packed graph
 - `diffuse`, `DiffusedFeatures`: GADC's diffusion, from file to file
 - `denoise`: denoised features as a table
+- `fit`: a classifier within a stated memory
 - `predict`: classes and probabilities as a table
 """
 
 from gadc.packed._denoise import denoise
 from gadc.packed._diffusion import DiffusedFeatures, diffuse
+from gadc.packed._fit import fit
 from gadc.packed._format import PackedGraphError
 from gadc.packed._graph import PackedGraph
 from gadc.packed._pack import pack
@@ -23,6 +25,7 @@ __all__ = [
     "PackedGraphError",
     "denoise",
     "diffuse",
+    "fit",
     "pack",
     "pack_data",
     "predict",

@@ -14,7 +14,7 @@ from typing import Any
 
 from gadc._base.files import write_text
 from gadc._base.locks import sole_writer
-from gadc._base.memory import format_bytes, parse_bytes
+from gadc._base.memory import format_bytes, memory_bytes
 from gadc._base.tasks import Progress, run_stages
 from gadc._base.validation import check_choice
 from gadc.datasets.tables._files import TableLike
@@ -142,17 +142,6 @@ def pack(
         write_text(folder / MANIFEST, replace(manifest, files=read_sums(plan, manifest)).to_text())
         shutil.rmtree(folder / WORK, ignore_errors=True)
     return PackedGraph(folder)
-
-
-def memory_bytes(owner: str, memory: str | float) -> float:
-    """Read an amount of memory, in bytes or as text such as "8GB"."""
-    try:
-        size = parse_bytes(memory) if isinstance(memory, str) else float(memory)
-    except (TypeError, ValueError):
-        size = 0.0
-    if not size > 0:
-        raise ValueError(f'{owner}: memory must be bytes or text such as "8GB", got {memory!r}.')
-    return size
 
 
 def _make_plan(

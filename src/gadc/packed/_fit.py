@@ -1,0 +1,241 @@
+"""Train a classifier on a packed graph: diffusion from file to file, and a head on the labelled rows alone.
+
+    F = S X by slabs on disk  ->  the rows of F with a label  ->  linear model or MLP in memory
+
+A graph that fits into the memory is fitted there, with all that `GADCClassifier` offers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gadc._base.memory import MemoryLimitError, format_bytes, memory_bytes
+from gadc.estimators import GADCClassifier
+from gadc.packed._diffusion import DiffusedFeatures, DiffusionRun, Tell, diffuse, make_run, peak_memory
+from gadc.packed._graph import PackedGraph, to_data_bytes
+from gadc.packed._results import work_folder
+from gadc.packed._sample import add_names, sample_graph
+
+_SETTINGS = ("variant", "lam", "num_steps", "eps", "rtol", "normalize", "self_loops")
+_CANDIDATES = tuple((variant, lam) for variant in ("plain", "I", "II", "III", "IV") for lam in (4.0, 32.0))
+_SAMPLE_NODES = 20_000
+_ENTRY_BYTES = 150  # per non-zero of Ã while the graph is built in memory
+_ROWS_AT_ONCE = 2**18
+_BYTES_PER_SECOND = 7e8  # that products with 16 columns read in one thread
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitForecast:
+    """What fitting takes.
+
+    Attributes:
+        in_memory: Whether the graph is read into memory.
+        memory: Peak memory of one process beside mapped files, in bytes.
+        disk: Disk space while the model is fitted, in bytes.
+        seconds: Time of the diffusion in one thread, roughly.
+    """
+
+    in_memory: bool
+    memory: int
+    disk: int
+    seconds: float
+
+    def summary(self) -> str:
+        """Return the forecast in one line."""
+        if self.in_memory:
+            return f"in memory, {format_bytes(self.memory)}"
+        return (
+            f"in slabs on disk, {format_bytes(self.memory)} of memory beside mapped files, "
+            f"{format_bytes(self.disk)} of disk, about {self.seconds:,.0f} s of diffusion in one thread"
+        )
+
+
+def fit(
+    graph: PackedGraph | str | os.PathLike[str],
+    model: GADCClassifier,
+    *,
+    memory: str | float = "8GB",
+    workdir: str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+    progress: Tell | None = None,
+    forecast: Callable[[FitForecast], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> GADCClassifier:
+    """Fit a classifier on the labelled nodes of a packed graph, within a memory.
+
+    A graph that fits into the memory is read and fitted there. Otherwise features are diffused in slabs on
+    disk, and the head is trained on the rows with a label. Variant "auto" then compares GADC's variants on a
+    sample, labelled nodes and their neighbourhood, and fits the best of them; `explain_` says so.
+
+    Args:
+        graph: A packed graph with labels, or its folder.
+        model: An unfitted classifier with its settings; it is fitted and returned.
+        memory: Memory of one process, in bytes or as text; "8GB" by default.
+        workdir: Work folder, which all workers share; it is kept. By default a folder beside the graph, which
+            is removed when the model is fitted.
+        executor: Any `concurrent.futures.Executor` for the diffusion; by default it runs in this process.
+        progress: Called with a `Progress` after every task; by default nothing is called.
+        forecast: Called with a `FitForecast` before the work; by default nothing is called.
+        tell: Called with a message at the start of each step of "auto"; by default nothing is called.
+
+    Returns:
+        The fitted classifier. After work on disk, `graph_` is None and `transduction_` holds the labelled
+        nodes alone.
+
+    Raises:
+        MemoryLimitError: The work does not fit into the memory; the message has the figures.
+
+    Examples:
+        >>> import gadc
+        >>> from gadc import packed
+        >>> graph = packed.pack_data(gadc.datasets.csbm(60, num_features=4, seed=0), "graph")
+        >>> model = packed.fit(graph, gadc.GADCClassifier(variant="III", random_state=0))
+        >>> model.classes_.tolist()
+        [0, 1]
+    """
+    opened = graph if isinstance(graph, PackedGraph) else PackedGraph(graph)
+    budget = memory_bytes("fit", memory)
+    _check(opened, model)
+    if (needed := fit_bytes(opened)) <= budget:
+        if forecast is not None:
+            forecast(FitForecast(in_memory=True, memory=needed, disk=0, seconds=0.0))
+        return model.fit_data(opened.to_data(), tell=tell)
+    explain, report = None, dict[str, Any]()
+    if model.variant == "auto":
+        explain, report = _choose(opened, model, budget, tell)
+    with work_folder(opened.path.with_name(f"{opened.path.name}-fit"), workdir) as folder:
+        settings = {name: getattr(model, name) for name in _SETTINGS}
+        run = make_run(opened, folder, memory=int(budget / 2), **settings)
+        expected = _forecast(run, budget)
+        if forecast is not None:
+            forecast(expected)
+        features = diffuse(
+            opened, folder, memory=int(budget / 2), executor=executor, progress=progress, **settings
+        )
+        _fit_head(opened, model, features)
+    if explain is not None:
+        model.explain_, model.report_ = explain, report
+    return model
+
+
+def fit_bytes(graph: PackedGraph) -> int:
+    """Forecast the memory of fitting a graph in memory."""
+    n, d, entries = graph.num_nodes, graph.num_features, graph.num_entries
+    return to_data_bytes(n, entries, d) + _ENTRY_BYTES * (entries + n) + 5 * 4 * n * d
+
+
+def _check(graph: PackedGraph, model: GADCClassifier) -> None:
+    if graph.labels is None:
+        raise ValueError(f"fit: the graph {graph.path} must have labels, got none; name them to gadc pack.")
+    if not graph.num_features:
+        raise ValueError(f"fit: the graph {graph.path} must have features, got none.")
+    if model.directed != graph.directed:
+        raise ValueError(
+            f"fit: directed must be {graph.directed}, as the graph was packed, got {model.directed}."
+        )
+
+
+def _forecast(run: DiffusionRun, budget: float) -> FitForecast:
+    """Forecast a fit on disk, and refuse one that does not fit into the memory."""
+    graph = run.graph
+    n, d, entries = graph.num_nodes, graph.num_features, graph.num_entries + graph.num_nodes
+    labelled = int((np.asarray(graph.labels) >= 0).sum())
+    needed = max(peak_memory(run), 12 * n + 24 * labelled * d)
+    if needed > budget:
+        raise MemoryLimitError(
+            f"fit: the largest task on {n:,} nodes needs about {format_bytes(needed)} beside the files that "
+            f"it maps, and {format_bytes(budget)} are allowed; raise memory."
+        )
+    passes = run.settings.num_steps * len(graph.slabs)
+    seconds = passes * (8 * entries + 8 * n * 16) / _BYTES_PER_SECOND
+    return FitForecast(in_memory=False, memory=needed, disk=8 * entries + 4 * n * d, seconds=seconds)
+
+
+class _HeadOnly(GADCClassifier):
+    """Train the head on rows that were diffused before, with a scale that all rows decide."""
+
+    known_scale: float
+
+    def _find_scale(self, features: Tensor) -> float:  # type: ignore[override]
+        return self.known_scale
+
+
+def _fit_head(graph: PackedGraph, model: GADCClassifier, features: DiffusedFeatures) -> None:
+    """Train the head on the rows with a label and give the model what it has learned."""
+    labelled = np.flatnonzero(np.asarray(graph.labels) >= 0)
+    params = model.get_params(deep=False) | {"adjacency": None, "variant": "plain", "normalize": "none"}
+    head = _HeadOnly(**params)
+    head.known_scale = _scale(features)
+    data = Data(x=torch.from_numpy(_rows(features, labelled)), num_nodes=len(labelled))
+    add_names(data, graph, labelled)
+    head.fit_data(data)
+    fitted = {name: value for name, value in vars(head).items() if name.endswith("_")}
+    vars(model).update(fitted)
+    model.explain_ = f"Variant {model.variant} was requested; nothing was compared."
+
+
+def _rows(features: DiffusedFeatures, nodes: Any) -> Any:
+    slabs = [np.asarray(features.slab(i)[nodes]) for i in range(len(features.run.graph.slabs))]
+    return np.hstack(slabs)
+
+
+def _scale(features: DiffusedFeatures) -> float:
+    """Return the median norm of the rows that are not zero, as in memory."""
+    n = features.shape[0]
+    squares = np.zeros(n, dtype=np.float64)
+    for number in range(len(features.run.graph.slabs)):
+        slab = features.slab(number)
+        for start in range(0, n, _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
+            part = slab[rows].astype(np.float64)
+            squares[rows] += np.einsum("ij,ij->i", part, part)
+    norms = torch.from_numpy(np.sqrt(squares[squares > 0]))
+    return float(norms.float().median()) if len(norms) else 1.0
+
+
+def _choose(
+    graph: PackedGraph, model: GADCClassifier, budget: float, tell: Callable[[str], None] | None
+) -> tuple[str, dict[str, Any]]:
+    """Compare variants on a sample of the graph, and give the model the settings of the best one."""
+    seed = model.random_state if isinstance(model.random_state, int) else 0
+    per_node = 40 * graph.num_features + 300 * (graph.num_entries / max(graph.num_nodes, 1) + 1)
+    size = int(min(_SAMPLE_NODES, graph.num_nodes, max(budget / 4 / per_node, 100)))
+    sample = sample_graph(graph, max_nodes=size, seed=seed)
+    rows = list[dict[str, Any]]()
+    for variant, lam in _CANDIDATES:
+        if tell is not None:
+            tell(f"GADC {variant}, λ = {lam:g}, on a sample")
+        params = model.get_params(deep=False) | {"adjacency": None, "variant": variant, "lam": lam}
+        judged = GADCClassifier(**params).fit_data(sample)
+        rows.append(
+            {
+                "candidate": f"GADC {variant}, λ = {lam:g}",
+                "variant": variant,
+                "lam": lam,
+                "accuracy": float(judged.validation_score_),
+                "log_loss": float(judged.log_loss_),
+            }
+        )
+    best = max(rows, key=_merit)
+    model.set_params(variant=best["variant"], lam=best["lam"])
+    labels = int((sample.y >= 0).sum())
+    explain = (
+        f"auto compared {len(rows)} settings of GADC on a sample of {len(sample.x):,} of "
+        f"{graph.num_nodes:,} nodes, {labels:,} of them labelled; {best['candidate']} was best, with "
+        f"{100 * best['accuracy']:.1f} % of the held-out labels right, and was fitted on the whole graph."
+    )
+    return explain, {"sample_nodes": len(sample.x), "sample_labels": labels, "candidates": rows}
+
+
+def _merit(row: dict[str, Any]) -> tuple[float, float]:
+    """Order candidates by accuracy, then by log-loss; without held-out labels they are all alike."""
+    return (row["accuracy"], -row["log_loss"]) if row["accuracy"] == row["accuracy"] else (0.0, 0.0)
