@@ -165,7 +165,7 @@ class _HeadOnly(GADCClassifier):
 
     known_scale: float
 
-    def _find_scale(self, features: Tensor) -> float:  # type: ignore[override]
+    def _find_scale(self, features: Tensor) -> float:
         return self.known_scale
 
 
@@ -179,7 +179,8 @@ def _fit_head(graph: PackedGraph, model: GADCClassifier, features: DiffusedFeatu
     add_names(data, graph, labelled)
     head.fit_data(data)
     fitted = {name: value for name, value in vars(head).items() if name.endswith("_")}
-    vars(model).update(fitted)
+    for name, value in fitted.items():
+        setattr(model, name, value)
     model.explain_ = f"Variant {model.variant} was requested; nothing was compared."
 
 
