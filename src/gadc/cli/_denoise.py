@@ -1,5 +1,6 @@
 """`gadc denoise`: the diffused features S X under the names of the user's columns."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
@@ -8,15 +9,21 @@ import typer
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc import packed
 from gadc.cli._graph_data import feature_names, id_column, tell_notes
 from gadc.cli._options.bundle import expand_bundles
+from gadc.cli._options.cluster import ClusterOptions
 from gadc.cli._options.diffusion import DiffusionOptions
-from gadc.cli._options.graph import GraphOptions
-from gadc.cli._options.output import AsJson, EscapeFormulas, TableOut, check_table_path
+from gadc.cli._options.graph import GraphOptions, refuse_for_packed
+from gadc.cli._options.output import AsJson, EscapeFormulas, TableOrFolderOut, check_table_path
 from gadc.cli._output import print_facts, print_json, say, write_table
 from gadc.cli._progress import iterating, working
 from gadc.diffusion import diffuse, minimize_agsd, normalize_rows, row_sums, transition
 from gadc.estimators._graph_data import read_preparation
+from gadc.packed import PackedGraph
+from gadc.packed._denoise import denoise_stages
+from gadc.packed._diffusion import make_run
+from gadc.packed._plan import check_peak_memory
 
 _SMALLEST_SUM = 1e-6  # share of the largest row sum below which a sum is a rounding error
 
@@ -25,7 +32,8 @@ _SMALLEST_SUM = 1e-6  # share of the largest row sum below which a sum is a roun
 def denoise(
     graph: GraphOptions,
     diffusion: DiffusionOptions,
-    out: TableOut,
+    out: TableOrFolderOut,
+    cluster: ClusterOptions,
     exact: Annotated[
         bool,
         typer.Option("--exact", help="Compute the certified minimiser of AGSD instead of the closed form."),
@@ -47,8 +55,16 @@ def denoise(
     less than one; --paper-scale writes S X itself, as `gadc.diffuse` returns it. The minimiser of --exact is
     written as it is.
 
+    On a packed graph (--graph FOLDER) the work is done in tasks from file to file, on several processes or
+    machines with --cluster; the same command resumes after an interruption.
+
     Example: gadc denoise --edges edges.csv --nodes nodes.csv -o features.parquet
     """
+    if graph.packed is not None:
+        return _denoise_packed(
+            graph.packed, diffusion, out, cluster, exact, paper_scale, escape_formulas, as_json
+        )
+    cluster.check_unused()
     check_table_path(out, escape_formulas=escape_formulas)
     with working("Reading the graph"):
         data = graph.read()
@@ -62,6 +78,34 @@ def denoise(
     if as_json:
         return print_json(facts)
     print_facts(f"{graph.title}, denoised", facts)
+
+
+def _denoise_packed(
+    graph: PackedGraph,
+    diffusion: DiffusionOptions,
+    out: Path,
+    cluster: ClusterOptions,
+    exact: bool,
+    paper_scale: bool,
+    escape_formulas: bool,
+    as_json: bool,
+) -> None:
+    """Denoise the features of a packed graph in tasks."""
+    refuse_for_packed({"--exact": exact, "--escape-formulas": escape_formulas})
+    settings = diffusion.settings()
+    run = make_run(graph, cluster.work_folder(out), memory=cluster.task_memory(), **settings)
+    if cluster.dry_run:
+        stages = denoise_stages(run, paper_scale=paper_scale)
+        return cluster.print_plan("denoise", run, stages, as_json=as_json)
+    check_peak_memory("denoise", run, cluster.memory_bytes)
+    with cluster.running() as how:
+        facts = packed.denoise(graph, out, paper_scale=paper_scale, **how, **settings)
+    if outside := facts.pop("outside"):
+        _tell_outside(outside)
+    facts |= {"settings": settings, "paper_scale": paper_scale}
+    if as_json:
+        return print_json(facts)
+    print_facts(f"{graph.path}, denoised", facts)
 
 
 def _diffuse(data: Data, options: DiffusionOptions, paper_scale: bool) -> tuple[Tensor, dict[str, Any]]:
@@ -93,11 +137,15 @@ def _keep_units(features: Tensor, sums: Tensor, x: Tensor) -> Tensor:
     slack = high - low + 1e-3 * torch.maximum(low.abs(), high.abs())
     outside = ~usable | ((scaled < low - slack) | (scaled > high + slack)).any(1)
     if outside.any():
-        say(
-            f"note: at {int(outside.sum()):,} nodes the weights of S cancel, and features leave the range of "
-            "the table; use another --variant, such as plain, or a smaller --lam"
-        )
+        _tell_outside(int(outside.sum()))
     return scaled
+
+
+def _tell_outside(count: int) -> None:
+    say(
+        f"note: at {count:,} nodes the weights of S cancel, and features leave the range of the table; use "
+        "another --variant, such as plain, or a smaller --lam"
+    )
 
 
 def _minimize(data: Data, options: DiffusionOptions) -> tuple[Tensor, dict[str, Any]]:

@@ -88,11 +88,10 @@ def _predict_in_parts(
 ) -> list[str]:
     run = prediction_run(graph, classifier, folder, memory=memory)
     with holding(run):
-        file = Path(run.file("model.safetensors"))
-        write_whole(file, classifier.save)
-        stages = prediction_stages(run)
-        run_stages(stages, executor=executor, progress=progress)
-    return [run.part(f"out/classes-{_stamp(run)}", i, "parquet") for i in range(len(run.row_ranges))]
+        model = run.file("model.safetensors")
+        write_whole(model, classifier.save)
+        run_stages(prediction_stages(run, model), executor=executor, progress=progress)
+    return [run.part(_part_kind(model), i, "parquet") for i in range(len(run.row_ranges))]
 
 
 def prediction_run(
@@ -110,15 +109,15 @@ def prediction_run(
     return make_run(graph, folder, memory=memory, **settings)
 
 
-def prediction_stages(run: DiffusionRun) -> list[Stage]:
-    """List the stages from the packed graph to the parts of the table."""
+def prediction_stages(run: DiffusionRun, model: str | os.PathLike[str]) -> list[Stage]:
+    """List the stages from the packed graph to the parts of the table, with the file of the model."""
     stages = diffusion_stages(run)
-    kind, model = f"out/classes-{_stamp(run)}", run.file("model.safetensors")
+    kind = _part_kind(model)
     tasks = [
         Task(
             f"table/rows-{i:04d}",
             write_classes,
-            (run, i, model, kind),
+            (run, i, str(model), kind),
             (run.part(kind, i, "parquet"),),
             4 * run.graph.num_features * (stop - start),
         )
@@ -141,9 +140,9 @@ def write_classes(run: DiffusionRun, number: int, model: str, kind: str) -> None
     write_part(run.part(kind, number, "parquet"), _frame(run.graph, classifier, probability, start, stop))
 
 
-def _stamp(run: DiffusionRun) -> str:
-    """Return the checksum of the model, so that another model does not take over its parts."""
-    return f"{zlib.crc32(Path(run.file('model.safetensors')).read_bytes()):08x}"
+def _part_kind(model: str | os.PathLike[str]) -> str:
+    """Name the parts by the checksum of the model, so that another model does not take them over."""
+    return f"out/classes-{zlib.crc32(Path(model).read_bytes()):08x}"
 
 
 @lru_cache(maxsize=2)

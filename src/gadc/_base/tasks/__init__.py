@@ -7,12 +7,14 @@ a run that was killed anywhere resumes when it is repeated.
 - `Task`, `Stage`: one piece of work with the files it writes, and the pieces that may run side by side
 - `run_stages`: run what is missing, stage by stage
 - `Progress`: how far a run is
+- `open_executor`: processes of this machine, or a Dask cluster
 - `write_whole`, `write_array`: write a file that appears whole or not at all
 """
 
 from gadc._base.tasks._engine import run_stages
+from gadc._base.tasks._executors import open_executor
 from gadc._base.tasks._progress import Progress
 from gadc._base.tasks._task import Stage, Task
 from gadc._base.tasks._writing import write_array, write_whole
 
-__all__ = ["Progress", "Stage", "Task", "run_stages", "write_array", "write_whole"]
+__all__ = ["Progress", "Stage", "Task", "open_executor", "run_stages", "write_array", "write_whole"]

@@ -13,6 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from gadc._base.tasks._progress import Meter, Progress
+from gadc._base.tasks._remote import submission
 from gadc._base.tasks._task import Stage, Task
 
 # How other executors call the loss of a worker; their packages need not be installed.
@@ -83,7 +84,7 @@ class _Pool:
         try:
             for number, task in enumerate(tasks):
                 try:
-                    future = executor.submit(task.function, *task.arguments)
+                    future = executor.submit(*submission(task.function, task.arguments))
                 except BrokenExecutor:
                     lost += tasks[number:]
                     broken = True

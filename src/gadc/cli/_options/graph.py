@@ -13,10 +13,14 @@ from gadc.cli._graph_data import check_scales, standardize
 from gadc.cli._options.own_graph import OwnGraphOptions
 from gadc.datasets import load
 from gadc.estimators import GADCClassifier
+from gadc.packed import PackedGraph
+from gadc.packed._graph import is_packed
 from gadc.transforms import NOISES, make_noise
 
 _option = partial(typer.Option, rich_help_panel="A named data set")
 _noise_option = partial(typer.Option, rich_help_panel="Added noise")
+
+_PACKED = ("graph", "seed")  # options that a packed graph goes with
 
 DataDir = Annotated[
     Path | None, _option("--data-dir", help="Folder with the raw files. Default: the folder in GADC_DATA.")
@@ -83,6 +87,16 @@ class GraphOptions(NamedOrOwnGraphOptions):
     ] = False
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices.")] = 0
 
+    @property
+    def packed(self) -> PackedGraph | None:
+        """Open the graph if it is a packed one; other options that describe a graph are refused then."""
+        if self.graph is None or not is_packed(self.graph):
+            return None
+        default = {one.name: one.default for one in fields(self)}
+        others = {name: value != default[name] for name, value in vars(self).items() if name not in _PACKED}
+        refuse_for_packed({f"--{name.replace('_', '-')}": given for name, given in others.items()})
+        return PackedGraph(self.graph)
+
     def read(self, *, keep_rows: bool = False, keep_sparse: bool = False) -> Data:
         """Read the graph, add the requested noise and standardise the features if requested.
 
@@ -135,6 +149,15 @@ class GraphOptions(NamedOrOwnGraphOptions):
         kind: Any = NOISES[check_choice("--noise", self.noise, "the noise", tuple(NOISES))]
         (setting,) = (field.name for field in fields(kind) if field.name != "seed")
         return make_noise(self.noise, seed=self.seed, **{setting: self.level})(data)
+
+
+def refuse_for_packed(given: dict[str, bool]) -> None:
+    """Refuse options that have no effect on a packed graph, by their names."""
+    wrong = [name for name, is_given in given.items() if is_given]
+    if wrong:
+        raise ValueError(
+            f"{wrong[0]} cannot be used with a packed graph; give it to gadc pack, or use tables."
+        )
 
 
 def split_and_seed(text: str | None) -> tuple[str | None, int | None]:

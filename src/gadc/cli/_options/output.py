@@ -13,6 +13,14 @@ REPORT_SUFFIXES = (".html", ".htm")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 TableOut = Annotated[Path, typer.Option("-o", "--out", help="Table to write (.parquet, .csv or .feather).")]
+TableOrFolderOut = Annotated[
+    Path,
+    typer.Option(
+        "-o",
+        "--out",
+        help="Table to write (.parquet, .csv or .feather); of a packed graph also a folder of Parquet files.",
+    ),
+]
 EscapeFormulas = Annotated[
     bool,
     typer.Option(

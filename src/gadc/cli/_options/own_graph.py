@@ -17,7 +17,11 @@ _option = partial(typer.Option, rich_help_panel="A graph of your own")
 Edges = Annotated[Path | None, _option("--edges", help="Edge table (CSV, TSV, Parquet or Feather).")]
 Nodes = Annotated[Path | None, _option("--nodes", help="Node table (CSV, TSV, Parquet or Feather).")]
 Graph = Annotated[
-    Path | None, _option("--graph", help="Single file instead of tables (.npz, .graphml, .edgelist or .pt).")
+    Path | None,
+    _option(
+        "--graph",
+        help="Single file instead of tables (.npz, .graphml, .edgelist or .pt), or a folder of gadc pack.",
+    ),
 ]
 Source = Annotated[
     str | None, _option("--source", help="Edge column with one end. Default: source, src, from or the first.")
