@@ -38,6 +38,7 @@ fuzz: $(INSTALLED)
 # Writers that are killed, run out of disk or compete; prints how many were tried and failed.
 faults: $(INSTALLED)
 	$(BIN)/python -m tests.faults --rounds 50
+	$(BIN)/python -m tests.faults.cluster --kills 100
 
 # Guides and reference as a site in out/docs; a broken link, reference or docstring is an error.
 docs: $(INSTALLED)
