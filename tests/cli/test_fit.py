@@ -57,6 +57,7 @@ def test_auto_prints_its_finalists_and_one_paragraph(run, folder, mine):
     assert "±" in out
     assert "log loss" in out
     assert "Picked " in err
+    assert "forecast: 0.4 GB of memory, at most 60 s" in err
 
 
 def test_auto_takes_the_metric_the_weights_and_the_budget(run_json, run, folder, mine):

@@ -188,12 +188,16 @@ def test_models_resume_to_the_same_result(path, name):
 
 @pytest.mark.parametrize("after", [5, 15])
 def test_models_that_train_several_times_resume_to_the_same_result(path, after):
-    candidates = [{"model": "mlp", "epochs": 10}, {"model": "gcn", "epochs": 10}]
-    model, data = make_model("best", candidates=candidates), tiny_data()
-    expected = model.fit(data, seed=3)
+    data = tiny_data()
+
+    def fit(*callbacks):
+        make_model("mlp", epochs=10).fit(data, seed=3, callbacks=callbacks)
+        return make_model("gcn", epochs=10).fit(data, seed=3, callbacks=callbacks)
+
+    expected = fit()
     with suppress(Kill):
-        model.fit(data, seed=3, callbacks=[Killing(path, after=after)])
-    resumed = model.fit(data, seed=3, callbacks=[Checkpoints(path)])
+        fit(Killing(path, after=after))
+    resumed = fit(Checkpoints(path))
     assert resumed.trained == expected.trained
     assert torch.equal(resumed.logits, expected.logits)
 

@@ -39,13 +39,13 @@ def test_page_opens_with_the_totals_and_the_picture():
 
 
 def test_page_counts_cells_that_aim_to_be_ahead_separately():
-    best = noise_table(name="best", ahead=True)
+    best = noise_table(name="auto", ahead=True)
     items = [
         replace(summary("gadc-ii", "cora-0.1", mean, 1.0, paper=(77.4, 2.5)), ahead=True) for mean in (78, 70)
     ]
     page = reproduction_page([NOISE, (best, items)], picture="p.svg")
     assert "**2 of the paper's 4 figures" in page
-    assert "reaches or passes the best published figure in 1 of 2 cells (table `best`)" in page
+    assert "reaches or passes the best published figure in 1 of 2 cells (table `auto`)" in page
 
 
 def test_page_links_to_every_table():

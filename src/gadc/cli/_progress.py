@@ -34,6 +34,8 @@ def working(what: str, *, shown: bool = True) -> Iterator[None]:
 def working_until(what: str, seconds: float | None) -> Iterator[Callable[[str], None]]:
     """Show what is being done and the time left; the function it yields is told each step that begins.
 
+    A step that begins with "forecast: " is printed on a line of its own.
+
     Args:
         what: Description of the work.
         seconds: Time that the work may take; None is without a limit.
@@ -45,6 +47,8 @@ def working_until(what: str, seconds: float | None) -> Iterator[Callable[[str], 
     ):
 
         def tell(step: str) -> None:
+            if step.startswith("forecast: "):  # stays on the screen
+                return say(step)
             left = "" if seconds is None else f"{max(0.0, seconds - time.monotonic() + start):.0f} s left: "
             bar.set_description(f"{what}, {left}{step}")
 

@@ -27,7 +27,7 @@ _ORDER = (
     "error-analysis",
     "connectivity",
     "cost",
-    "best",
+    "auto",
 )
 
 

@@ -6,7 +6,7 @@
     graph networks       GCN, GAT, APPNP, GLP, S2GC, IRLS, NAGphormer
     robust networks      AirGNN, ElasticGNN, EvenNet, GNNGuard, HANG, HANGQuad, RobustGCN, SoftMedianGDC
     purified graphs      GCNGarnet, GCNJaccard, GCNSVD, ProGNN, StableGCN, SVDPPRGCN, Purified
-    made of others       Auto, BestOf
+    made of others       Auto
     during a training    Callback, TrainingState
 
 `make_model(name, **settings)` builds a model by its name in `MODELS`. A new model is one file in this folder
@@ -19,7 +19,6 @@ from typing import Any
 
 from gadc.models._airgnn import AirGNN
 from gadc.models._appnp import APPNP
-from gadc.models._best import BestOf
 from gadc.models._elastic import ElasticGNN
 from gadc.models._evennet import EvenNet
 from gadc.models._feature_model import FeatureModel
@@ -72,7 +71,6 @@ MODELS: dict[str, type[Model]] = {
     "pro-gnn": ProGNN,
     "svd-ppr-gcn": SVDPPRGCN,
     "label-propagation": LabelPropagation,
-    "best": BestOf,
     "auto": Auto,
 }
 
@@ -91,8 +89,6 @@ def make_model(name: str, **settings: Any) -> Model:
     """
     if name not in MODELS:
         raise ValueError(f"make_model: name must be one of {', '.join(MODELS)}, got {name!r}.")
-    if name == "best":  # the one model that is made of others
-        return BestOf(make=make_model, **settings)
     return MODELS[name](**settings)
 
 
@@ -110,7 +106,6 @@ __all__ = [
     "SVDPPRGCN",
     "AirGNN",
     "Auto",
-    "BestOf",
     "Callback",
     "ElasticGNN",
     "EvenNet",

@@ -53,6 +53,19 @@ def test_probabilities_sum_to_one_and_equal_the_scores():
         assert torch.allclose(fitted.scores(data.x, data.edge_index), fitted.logits, atol=1e-5)
 
 
+def test_auto_says_its_forecast_and_keeps_it():
+    data, told = easy_graph(), []
+    choice = _auto().fit(data, tell=told.append).choice
+    assert told[0] == "forecast: 0.4 GB of memory, no limit of time"
+    assert choice.report["memory_forecast_gb"] == 0.4
+
+
+def test_auto_refuses_a_graph_for_which_there_is_not_enough_memory(monkeypatch):
+    monkeypatch.setenv("GADC_MAX_MEMORY", "10KB")
+    with pytest.raises(MemoryError, match=r"Auto: .* 60 nodes"):
+        _auto().fit(easy_graph())
+
+
 def test_report_names_every_finalist():
     data = easy_graph()
     told = []

@@ -12,7 +12,7 @@ from tests.helpers.attack_graph import communities, loss_after
 from tests.helpers.edge_gradient import check_edge_gradient
 
 BLIND = {"mlp"}  # does not use edges, so there is nothing to attack
-COMBINATORS = {"best", "auto"}  # once fitted, they are one of the other models
+COMBINATORS = {"auto"}  # once fitted, it is an average of other models
 JUMPS = {"stable"}  # its purification counts an edge of any weight > 0, so its scores jump at 0
 SMALL = {"epochs": 5, "hidden": 8}
 WHOLE = {  # settings under which the gradient is not cut, as it is by default in these models

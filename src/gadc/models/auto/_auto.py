@@ -21,13 +21,14 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.memory import check_memory
 from gadc._base.threads import threads_for
 from gadc._base.validation import check_choice, check_number
 from gadc.diffusion import VARIANTS, Plain
 from gadc.models._model import Fitted, Model
 from gadc.models._training.callbacks import Callback
 from gadc.models._training.loop import Trained
-from gadc.models.auto._budget import Budget
+from gadc.models.auto._budget import LIBRARIES, Budget, forecast_memory
 from gadc.models.auto._choice import Choice, choose, suggested
 from gadc.models.auto._contest import Contest
 from gadc.models.auto._ensemble import Ensemble, compress_weights, weight_unit
@@ -133,6 +134,7 @@ class Auto(Model):
 
     def _fit(self, data: Data, seed: int, tell: Callable[[str], None]) -> FittedAuto:
         budget = Budget(self.time_budget)
+        memory = self._check_memory(data, tell)
         view, unit = self._read(data, seed)
         known = data.train_mask | data.val_mask
         counts = torch.bincount(data.y[known])
@@ -158,6 +160,7 @@ class Auto(Model):
         else:
             trust = run_rounds(contest, self.families, has_edges=has_edges)
             choice = choose(contest, facts, trust, average=self.average)
+        choice.report["memory_forecast_gb"] = round(memory / 1e9, 2)
         readers = self._readers(choice, contest, data, known)
         ensemble = Ensemble(
             view.features,
@@ -170,6 +173,18 @@ class Auto(Model):
         ).eval()
         return self._fitted(ensemble, choice, view, torch.float32 if data.x is None else data.x.dtype)
 
+    def _check_memory(self, data: Data, tell: Callable[[str], None]) -> float:
+        """Forecast the memory, say it, and refuse a graph for which there is not enough."""
+        n, m, x = len(data.y), data.edge_index.shape[1], data.x
+        entries = n if x is None else x.numel() if x.layout == torch.strided else x.values().numel()
+        columns = n if x is None else x.shape[1]
+        memory = forecast_memory(n, min(_width(n), columns), m, entries)
+        # What every graph takes is not a reason to refuse a small one.
+        check_memory("Auto", memory - LIBRARIES, f"the comparison on {n:,} nodes and {m:,} edges")
+        limit = "no limit of time" if self.time_budget is None else f"at most {self.time_budget:g} s"
+        tell(f"forecast: {memory / 1e9:.1f} GB of memory, {limit}")
+        return memory
+
     def _read(self, data: Data, seed: int) -> tuple[GraphView, float]:
         """Return the graph as candidates read it, and the unit of its weights."""
         n = len(data.y)
@@ -178,8 +193,7 @@ class Auto(Model):
         weights = compress_weights(data.edge_weight, unit)
         anything = torch.zeros((n, 1))
         plain = Plain(self_loops=1.0)(anything, data.edge_index, weights) if data.edge_index.numel() else None
-        width = int(max(32, min(_WIDTH, _CELLS / n)))
-        features = FeatureMap.fitted(x, plain, min(width, n), seed=seed)
+        features = FeatureMap.fitted(x, plain, _width(n), seed=seed)
         return GraphView(x, data.edge_index, weights, features, directed=self.directed), unit
 
     def _weights(self, counts: Tensor) -> Tensor | None:
@@ -226,3 +240,8 @@ class Auto(Model):
         accuracy = 100 * choice.accuracy if choice.entries else math.nan
         trained = Trained(max(choice.epochs, default=1) - 1, accuracy, choice.log_loss, [], [])
         return FittedAuto(logits, trained, ensemble, scores, choice, ensemble)
+
+
+def _width(num_nodes: int) -> int:
+    """Return the largest number of columns that candidates read."""
+    return min(num_nodes, int(max(32, min(_WIDTH, _CELLS / num_nodes))))
