@@ -6,17 +6,22 @@ from typing import Annotated, Any
 
 import typer
 
+from gadc._base.memory import available_memory
 from gadc.cli._graph_data import labels_to_fit, tell_notes, without_graph
 from gadc.cli._models import class_positions
 from gadc.cli._options.bundle import expand_bundles
+from gadc.cli._options.cluster import ClusterOptions
 from gadc.cli._options.diffusion import ClassifierOptions
-from gadc.cli._options.graph import GraphOptions
+from gadc.cli._options.graph import GraphOptions, refuse_for_packed
 from gadc.cli._options.output import AsJson, ReportFile, check_file, check_report
 from gadc.cli._output import command_line, print_json, print_rows, say
 from gadc.cli._pages.finalists import finalist_rows, metric_name
 from gadc.cli._pages.model import fit_page
 from gadc.cli._progress import working, working_until
 from gadc.estimators import GADCClassifier
+from gadc.packed import PackedGraph
+from gadc.packed._fit import fit as fit_on_disk
+from gadc.packed._fit import fit_bytes, labelled_rows
 
 _NO_GRAPH = "MLP without the graph"
 
@@ -26,6 +31,7 @@ def fit(
     context: typer.Context,
     graph: GraphOptions,
     diffusion: ClassifierOptions,
+    cluster: ClusterOptions,
     out: Annotated[Path, typer.Option("-o", "--out", help="Model file to write, such as model.safetensors.")],
     head: Annotated[
         str, typer.Option("--head", help="Classifier on the denoised features: linear or mlp.")
@@ -39,10 +45,19 @@ def fit(
     says which were picked and why. A fifth of the labels is held out for this comparison and to choose the
     epoch; the printed figures are measured on it. The test labels of a named data set are never used.
 
+    A packed graph (--graph FOLDER) that does not fit into --memory is diffused in slabs on disk, and the head
+    sees the labelled rows alone; without --variant, variants are then compared on a sample of the graph.
+
     Example: gadc fit --edges edges.csv --nodes nodes.csv --label kind -o model.safetensors
     """
     check_file(out)
     check_report(report)
+    packed = graph.packed
+    if packed is None:
+        cluster.check_unused()
+    elif cluster.dry_run or fit_bytes(packed) > (cluster.memory_bytes or available_memory()):
+        refuse_for_packed({"--report": report is not None, "--dry-run": cluster.dry_run})
+        return _fit_packed(packed, diffusion, cluster, out, head, graph.seed, as_json)
     with working("Reading the graph"):
         data = graph.read(keep_sparse=diffusion.variant == "auto" and report is None)
     tell_notes(data)
@@ -78,6 +93,42 @@ def fit(
     if finalists:
         print_rows(f"Finalists, compared by {metric_name(chosen)}", finalists, wrap="candidate")
     say(verdict)
+    say(f"Wrote {out}.")
+
+
+def _fit_packed(
+    graph: PackedGraph,
+    diffusion: ClassifierOptions,
+    cluster: ClusterOptions,
+    out: Path,
+    head: str,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Fit a graph that does not fit into memory, and compare it with an MLP on the labelled rows."""
+    settings = {**diffusion.settings(), "random_state": seed}
+    model = GADCClassifier(head=head, directed=graph.directed, **settings)
+    with cluster.running() as how:
+        fit_on_disk(
+            graph,
+            model,
+            **{**how, "memory": cluster.memory_bytes or available_memory()},
+            forecast=lambda expected: say(f"forecast: {expected.summary()}"),
+        )
+    model.save(out)
+    alone = GADCClassifier(head="mlp", dropout=0.5, lr=0.01, **{**settings, "variant": "plain"})
+    with working(f"Training {_NO_GRAPH}"):
+        alone.fit_data(labelled_rows(graph))
+    figures = [_figures(f"GADC {model.variant}", model), _figures(_NO_GRAPH, alone)]
+    known = int((labelled_rows(graph).y >= 0).sum())
+    classes = model.classes_.tolist()
+    if as_json:
+        facts = {"out": str(out), "labels": known, "classes": classes, "settings": model.get_params()}
+        facts["settings"].pop("adjacency")
+        reasons = {"explanation": model.explain_, "report": model.report_}
+        return print_json({**facts, "figures": figures, **reasons})
+    print_rows(f"{graph.path}: {known:,} labels, {len(classes)} classes", figures)
+    say(model.explain_ if diffusion.variant == "auto" else _verdict(figures))
     say(f"Wrote {out}.")
 
 

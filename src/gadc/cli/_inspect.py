@@ -1,38 +1,59 @@
 """`gadc inspect`: facts about a graph, cost of the variants on it, and a suggestion."""
 
 import time
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+import typer
 from torch_geometric.data import Data
 
+from gadc._base.memory import available_memory, memory_bytes
 from gadc.cli._graph_data import nodes_to_fit, tell_notes
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.graph import GraphOptions
 from gadc.cli._options.output import AsJson
-from gadc.cli._output import print_facts, print_json, print_rows
+from gadc.cli._output import print_facts, print_json, print_rows, say
 from gadc.cli._progress import working
 from gadc.datasets import graph_statistics
 from gadc.diffusion import VARIANTS, connectivity_factor, noise_gain, transition
 from gadc.models.auto import measure_facts, suggest
 from gadc.models.auto._facts import edge_contrast, noise_level
 from gadc.operators import LinearOperator
+from gadc.packed import PackedGraph
+from gadc.packed._diffusion import diffusion_stages, make_run, peak_memory
+from gadc.packed._fit import fit_bytes
+from gadc.packed._inspect import statistics
+from gadc.packed._plan import plan_stages
+from gadc.packed._sample import sample_graph
 
 LAM, NUM_STEPS = 32.0, 16
 _NUM_COLUMNS = 32  # features that are multiplied to estimate the time for all of them
 _MAX_ALL_PAIRS = 20_000  # nodes up to which IV+, which compares all pairs, is measured
+_SAMPLE_NODES = 20_000  # nodes of a packed graph that are measured
 _BYTES_PER_ENTRY = 150  # per non-zero of Ã while the graph is built
 
 
 @expand_bundles
-def inspect(graph: GraphOptions, as_json: AsJson = False) -> None:
+def inspect(
+    graph: GraphOptions,
+    memory: Annotated[
+        str | None,
+        typer.Option("--memory", help="Memory for a packed graph, such as 8GB. Default: what is available."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Describe a graph, measure every variant on it, and suggest one.
 
     Prints statistics of the graph, homophily, degrees, an estimate of the noise in the features, and for each
-    variant its spectral radius, memory and time.
+    variant its spectral radius, memory and time. Of a packed graph (--graph FOLDER) that does not fit into
+    --memory, the statistics are exact, and everything else is measured on a sample.
 
     Example: gadc inspect --edges edges.csv --nodes nodes.csv --label kind
     """
+    packed = graph.packed
+    limit = available_memory() if memory is None else memory_bytes("--memory", memory)
+    if packed is not None and fit_bytes(packed) > limit:
+        return _inspect_packed(packed, graph.seed, as_json)
     with working("Reading the graph"):
         data = graph.read()
     tell_notes(data)
@@ -51,6 +72,40 @@ def inspect(graph: GraphOptions, as_json: AsJson = False) -> None:
     print_facts(
         "Suggestion from these facts (`gadc fit` compares all variants on held-out labels)", suggested
     )
+
+
+def _inspect_packed(graph: PackedGraph, seed: int, as_json: bool) -> None:
+    """Describe a graph that does not fit into memory: counts from its files, the rest from a sample."""
+    with working("Measuring the graph"):
+        card = statistics(graph)
+        sample = sample_graph(graph, max_nodes=_SAMPLE_NODES, seed=seed)
+        noise, connectivity = measure_noise(sample, seed), measure_connectivity(sample, seed)
+    with working("Measuring the variants"):
+        variants = [
+            {**row, **_forecast(graph, str(row["variant"]))}
+            for row in measure_variants(sample, seed)
+            if row["variant"] != "IV+"
+        ]
+        suggested = suggest_variant(sample, seed)
+    say(
+        f"note: all but the statistics is measured on a sample of {len(sample.x):,} of {graph.num_nodes:,} "
+        "nodes, labelled ones and their neighbourhood; memory and seconds are forecasts for the whole graph"
+    )
+    facts = {"card": card, "noise": noise, "connectivity": connectivity, "sample_nodes": len(sample.x)}
+    if as_json:
+        return print_json({**facts, "variants": variants, "suggested": suggested})
+    print_facts(str(graph.path), card)
+    print_facts("Features", noise)
+    print_facts("Connectivity at λ = 32, K = 16", connectivity)
+    print_rows("Variants at ε = 1, seconds at K = 16 in one thread", variants)
+    print_facts("Suggestion from these facts", suggested)
+
+
+def _forecast(graph: PackedGraph, variant: str) -> dict[str, float]:
+    """Forecast memory beside mapped files, and time, of a diffusion in slabs on disk."""
+    run = make_run(graph, graph.path, variant=variant, lam=LAM, num_steps=NUM_STEPS)
+    stages = plan_stages(diffusion_stages(run))
+    return {"memory_mb": peak_memory(run) / 1e6, "seconds": sum(stage.seconds for stage in stages)}
 
 
 def measure_noise(data: Data, seed: int) -> dict[str, Any]:

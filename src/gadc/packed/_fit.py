@@ -184,6 +184,14 @@ def _fit_head(graph: PackedGraph, model: GADCClassifier, features: DiffusedFeatu
     model.explain_ = f"Variant {model.variant} was requested; nothing was compared."
 
 
+def labelled_rows(graph: PackedGraph) -> Data:
+    """Read the features and labels of the labelled nodes, without edges."""
+    nodes = np.flatnonzero(np.asarray(graph.labels) >= 0)
+    data = Data(x=torch.from_numpy(graph.rows(nodes)), num_nodes=len(nodes))
+    add_names(data, graph, nodes)
+    return data
+
+
 def _rows(features: DiffusedFeatures, nodes: Any) -> Any:
     slabs = [np.asarray(features.slab(i)[nodes]) for i in range(len(features.run.graph.slabs))]
     return np.hstack(slabs)
