@@ -26,9 +26,9 @@ demo: $(INSTALLED)
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2
 
-# The HTML report in a browser; needs Chromium on the path.
+# The HTML pages in a browser; needs Chromium on the path.
 browser: $(INSTALLED)
-	$(BIN)/python -m pytest -m browser tests/report/test_browser.py
+	$(BIN)/python -m pytest -m browser tests/report/test_browser.py tests/lab/page/test_browser.py
 
 # Random command lines and library calls; prints how many were tried and failed (takes about an hour).
 fuzz: $(INSTALLED)

@@ -33,11 +33,20 @@ def document(sections: Sequence[Section], pictures: dict[str, str], title: str) 
     )
 
 
-def fill_template(name: str, **values: Any) -> str:
-    """Fill a template of this package; values are escaped unless the template says otherwise."""
+def fill_template(name: str, *, package: str = "gadc.report", **values: Any) -> str:
+    """Fill a template; values are escaped unless the template says otherwise.
+
+    Args:
+        name: File name of the template.
+        package: Package whose folder `templates` has it, this one by default; it can extend and include
+            the templates of this one.
+        values: Values of its variables.
+    """
     jinja2 = require("jinja2", "report")
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("gadc.report", "templates"),
+        loader=jinja2.ChoiceLoader(
+            [jinja2.PackageLoader(one, "templates") for one in dict.fromkeys((package, "gadc.report"))]
+        ),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=lambda value: visible(value) if type(value) is str else value,

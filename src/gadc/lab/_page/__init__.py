@@ -1,4 +1,11 @@
-"""The page of a lab: one HTML file that contains everything it needs."""
+"""The page of a lab: one HTML file that contains everything it needs.
+
+neighborhood  which neighbours of an item are shown, and the weights of their edges
+layout        where they are drawn
+facts         what is said about them: classes, neighbours, features that differ
+sections      the worst items of each kind, with all of the above
+page          the file
+"""
 
 from gadc.lab._page._page import page_html
 

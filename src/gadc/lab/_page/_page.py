@@ -1,45 +1,81 @@
-"""A plain page: the summary in words, and a table of the worst items of each kind."""
+"""The page of a lab as one file: what was found, the worst items, and a panel for each of them.
+
+At most 50 items per kind are shown, with at most 38 nodes, 60 edges among neighbours and six features each;
+names are shortened. So the page stays below about 15 kB per item (6 MB with 50 items of eight kinds), and
+ids are kept whole only once, for the export of decisions. Only the script whose hash the page announces
+runs, and nothing is fetched, so a name from a table could do neither even if it became part of the page.
+"""
 
 from __future__ import annotations
 
-from html import escape
+import json
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
 from typing import Any
 
-from gadc._base.text import visible
+from gadc.lab._page._sections import SHOWN, Examined, Section, sections_of
+from gadc.lab._words import overview
+from gadc.report._html import fill_template
+from gadc.report._style import CLASS_COLORS
 
-_SHOWN = 50
-_STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:70rem;"
-    "padding:0 1rem;color-scheme:light dark}"
-    "table{border-collapse:collapse;display:block;overflow-x:auto}"
-    "td,th{padding:.2rem .6rem;text-align:left;border-bottom:1px solid #8884}"
-)
+TITLE = "What is wrong with this graph?"
 
 
-def page_html(lab: Any) -> str:
+def page_html(lab: Examined) -> str:
     """Write the page of a lab."""
-    parts = [f"<h1>What is wrong with this graph?</h1>{lab._repr_html_()}"]
-    for name, found in lab.findings.items():
-        parts.append(f"<h2>{_text(lab.kinds[name].title)}</h2><p>{_text(found.summary)}</p>")
-        parts += [f"<p>{_text(note)}</p>" for note in found.notes]
-        frame = lab.frame(name).filter("is_issue").head(_SHOWN)
-        if len(frame):
-            head = "".join(f"<th>{_text(column)}</th>" for column in frame.columns)
-            rows = "".join(
-                "<tr>" + "".join(f"<td>{_text(_shown(cell))}</td>" for cell in row) + "</tr>"
-                for row in frame.iter_rows()
-            )
-            parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><style>{_STYLE}</style>'
-    body = "".join(parts)
-    return (
-        f"<!doctype html><html lang=en><head>{head}<title>gadc check</title></head><body>{body}</body></html>"
+    sections = sections_of(lab)
+    script = "\n" + _file("gadc.report", "sort.js") + _file("gadc.lab._page", "lab.js")
+    return fill_template(
+        "lab.html.j2",
+        package="gadc.lab._page",
+        title=TITLE,
+        overview=overview(lab.view),
+        verdict=_verdict(sections),
+        sections=sections,
+        skipped=[(lab.kinds[name].title, reason) for name, reason in lab.skipped.items()],
+        shown=SHOWN,
+        colors=CLASS_COLORS,
+        data=_json(sections),
+        script=script,
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
 
 
-def _shown(cell: object) -> str:
-    return f"{cell:.3g}" if isinstance(cell, float) else "" if cell is None else str(cell)[:200]
+def _verdict(sections: list[Section]) -> str:
+    """Say in one sentence where issues were found."""
+    found = [
+        f"{section.name} ({section.findings.num_issues:,})"
+        for section in sections
+        if section.findings.num_issues
+    ]
+    if not sections:
+        return "Nothing was looked for."
+    if not found:
+        return "No issue was found."
+    return f"{len(found)} of {len(sections)} kinds of issues were found: {', '.join(found)}."
 
 
-def _text(text: str) -> str:
-    return escape(visible(text))
+def _json(sections: list[Section]) -> str:
+    """Write what the script needs, in ASCII and without a character that could end the element."""
+    kinds: list[dict[str, Any]] = [
+        {
+            "name": section.name,
+            "confirmed": section.confirmed,
+            "items": [
+                {"ids": item.ids, "flagged": item.flagged, "decision": item.decision}
+                for item in section.items
+            ],
+            "earlier": section.earlier,
+        }
+        for section in sections
+    ]
+    text = json.dumps({"kinds": kinds})
+    text = json.dumps({"store": sha256(text.encode()).hexdigest()[:16], "kinds": kinds})
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def _file(package: str, name: str) -> str:
+    return files(package).joinpath("templates", name).read_text(encoding="utf-8")

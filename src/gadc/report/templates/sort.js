@@ -1,5 +1,5 @@
 // A click on a header sorts by that column, a second click the other way; empty entries stay last.
-for (const button of document.querySelectorAll("[data-sortable] th button")) {
+for (const button of document.querySelectorAll("[data-sortable] thead button")) {
   button.addEventListener("click", () => {
     const header = button.closest("th"), body = header.closest("table").tBodies[0];
     const up = header.ariaSort ? header.ariaSort === "descending" : header.cellIndex === 0;
