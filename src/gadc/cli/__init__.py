@@ -9,7 +9,8 @@ from gadc._base.extras import require
 def main(args: Sequence[str] | None = None) -> None:
     """Run a command of the command line and exit.
 
-    The exit code is 0 if the command succeeded, 1 if it failed and 2 if the request was invalid. A failure
+    The exit code is 0 if the command succeeded, 1 if it failed and 2 if the request was invalid; `gadc check`
+    exits with 3 if it found issues. A failure
     that is not a bug is one line without a traceback.
 
     Args:

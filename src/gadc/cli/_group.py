@@ -20,6 +20,7 @@ COMMANDS = {
     "fit": "Train a classifier on the labelled nodes of a graph and save it.",
     "predict": "Predict the class of every node of a graph.",
     "evaluate": "Measure a model on the labelled nodes of a graph (for a named data set, its test nodes).",
+    "check": "Look for issues in a graph: false and missing edges, wrong labels, broken features and more.",
     "edges": "Rank the edges of a graph by how little they can be trusted, the most suspicious first.",
     "attack": "Attack a trained model, store the flipped edges, and show what they do to the model.",
     "audit": "Attack a model in many ways over a range of budgets and report the lowest accuracies.",
