@@ -18,6 +18,7 @@ from gadc.datasets import csbm, write_tables
 from gadc.diffusion import diffuse_on_disk, transition
 from gadc.estimators import GADCClassifier
 from gadc.experiments import Store, current_results, execute, plan
+from gadc.packed import PackedGraph, pack
 from gadc.series import neumann
 from tests.helpers.tiny import tiny_table
 
@@ -90,7 +91,27 @@ def _results(folder: Path) -> bytes | None:
     return "\n".join(map(repr, runs)).encode() or None
 
 
+def _pack(folder: Path) -> None:
+    """Pack a graph; the tables are written once, so that a repeated call resumes."""
+    rng = np.random.default_rng(0)
+    edges, nodes = folder / "edges.parquet", folder / "nodes.parquet"
+    if not nodes.exists():
+        write_table(pl.DataFrame(rng.integers(3000, size=(30_000, 2)), schema=["source", "target"]), edges)
+        write_table(
+            pl.DataFrame({"id": range(3000), **{f"f{i}": rng.random(3000) for i in range(40)}}), nodes
+        )
+    pack(edges, nodes, folder / "graph")
+
+
+def _graph_state(folder: Path) -> bytes | None:
+    """Return the checksums of a packed graph, all of which are compared."""
+    if not (folder / "graph/manifest.json").exists():
+        return None
+    return PackedGraph(folder / "graph", verify=True).checksum.encode()
+
+
 WORKS = {
+    "pack": Work(_pack, _graph_state),
     "tables": Work(_write, _content("table.feather")),
     "fit": Work(_fit, _model_state),
     "diffuse_on_disk": Work(diffuse, _content("out.npy")),

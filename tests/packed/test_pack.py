@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gadc
+from gadc._base.memory import MemoryLimitError
 from gadc.datasets import TableError
 from gadc.packed import _pack
 from tests.helpers.tables import adds_up
@@ -151,6 +152,14 @@ class Elsewhere(Executor):
         function, arguments = pickle.loads(pickle.dumps((function, arguments)))
         future.set_result(function(*arguments))
         return future
+
+
+def test_pack_refuses_categories_that_do_not_fit_into_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("gadc.packed._packing._features._BLOCK_BYTES", 10**9)
+    edges = pl.DataFrame({"source": [0], "target": [1]})
+    nodes = pl.DataFrame({"id": [0, 1], "city": ["Rome", "Oslo"]})
+    with pytest.raises(MemoryLimitError, match=r"the 2 categories of the column 'city' need about 4\.0 GB"):
+        gadc.pack(edges, nodes, tmp_path / "graph", memory="1GB", categorical="onehot")
 
 
 def test_pack_on_an_executor_writes_the_same_files(tmp_path):

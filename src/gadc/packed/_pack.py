@@ -35,7 +35,7 @@ from gadc.packed._packing._sources import make_sources
 from gadc.packed._packing._stages import final_manifest, make_stages
 from gadc.packed._packing._summary import read_sums
 
-_FIRST = Pieces(edge_rows=1, range_keys=1, columns=1, text_rows=1)
+_FIRST = Pieces(edge_rows=1, range_keys=1, columns=1, text_rows=1, memory=0.0)
 
 
 def pack(

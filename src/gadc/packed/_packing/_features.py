@@ -14,15 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from gadc._base.memory import MemoryLimitError, format_bytes
 from gadc._base.tasks import write_array, write_whole
-from gadc.datasets.tables._features import FeatureReader
+from gadc.datasets.tables._features import MAX_CATEGORIES, FeatureReader
+from gadc.datasets.tables._table import Table
 from gadc.packed._format import slab_file
 from gadc.packed._packing._plan import Plan
 from gadc.packed._packing._sources import located
 
 _ROWS_AT_ONCE = 2**18
+_BLOCK_BYTES = 14  # per node and category, while a text column is encoded
 
 
 def group_file(number: int) -> str:
@@ -48,6 +52,8 @@ def read_columns(plan: Plan, number: int, names: Sequence[str]) -> None:
         missing=plan.settings.missing,
     )
     with located(plan.nodes):
+        if plan.settings.categorical == "onehot":
+            _check_categories(plan, columns.table, names[0], known["count"])
         x = reader.read(names)
     constant = np.flatnonzero(x.min(0) == x.max(0)).tolist() if x.size else []
     write_array(plan.work(group_file(number)), _stored(x, plan.settings.dtype, reader.names))
@@ -59,6 +65,23 @@ def read_columns(plan: Plan, number: int, names: Sequence[str]) -> None:
         "constant": [reader.names[i] for i in constant],
     }
     plan.write_note(group_note(number), note)
+
+
+def _check_categories(plan: Plan, table: Table, name: str, num_nodes: int) -> None:
+    """Refuse a text column whose categories do not fit into the memory, one column of X each."""
+    if not (table.text or table.schema[name] in (pl.String, pl.Categorical, pl.Enum)):
+        return
+    cell = table.col(name).cast(pl.String)
+    numbers = cell.cast(pl.Float32, strict=False)
+    found = table.collect(table.select(c=cell.n_unique(), n=numbers.count(), all=cell.count()))
+    count, numeric, filled = found.row(0)
+    needed = _BLOCK_BYTES * num_nodes * count
+    if 2 * numeric <= filled and count <= MAX_CATEGORIES and needed > plan.pieces.memory:
+        raise MemoryLimitError(
+            f"pack: the {count:,} categories of the column {name!r} need about {format_bytes(needed)} on "
+            f"{num_nodes:,} nodes, and {format_bytes(plan.pieces.memory)} are allowed; leave the column out or "
+            "raise memory."
+        )
 
 
 def _stored(x: NDArray[np.float32], dtype: str, names: Sequence[str]) -> NDArray[Any]:

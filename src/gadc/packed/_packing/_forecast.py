@@ -125,6 +125,7 @@ def plan_pieces(sizes: Sizes, settings: Settings, memory: float) -> tuple[Pieces
         range_keys=min(max(keys, _SMALLEST_PIECE), 4 * _LARGEST_PIECE, max(2 * sizes.num_rows, 1)),
         columns=min(max(columns, 1), settings.width),
         text_rows=int(min(max(free / (80 * sizes.num_columns), 1024), 2**18)),
+        memory=memory,
     )
     stages = {
         "ids": n * id_bytes,

@@ -45,12 +45,14 @@ class Pieces:
         range_keys: Keys of entries that are sorted at once.
         columns: Columns of the node table that are read at once.
         text_rows: Rows of a text file that are converted at once.
+        memory: Memory of one process in bytes.
     """
 
     edge_rows: int
     range_keys: int
     columns: int
     text_rows: int
+    memory: float
 
 
 @dataclass(frozen=True, kw_only=True)
