@@ -79,8 +79,8 @@ def _check_categories(plan: Plan, table: Table, name: str, num_nodes: int) -> No
     if 2 * numeric <= filled and count <= MAX_CATEGORIES and needed > plan.pieces.memory:
         raise MemoryLimitError(
             f"pack: the {count:,} categories of the column {name!r} need about {format_bytes(needed)} on "
-            f"{num_nodes:,} nodes, and {format_bytes(plan.pieces.memory)} are allowed; leave the column out or "
-            "raise memory."
+            f"{num_nodes:,} nodes, and {format_bytes(plan.pieces.memory)} are allowed; leave the column out "
+            "or raise memory."
         )
 
 
