@@ -1,6 +1,9 @@
 """`gadc edges`: the edges of a graph as a table, the least trusted first."""
 
+import shutil
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import polars as pl
@@ -8,26 +11,33 @@ import typer
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc import packed
 from gadc.cli._graph_data import id_column, labels_to_fit, tell_notes
 from gadc.cli._models import load_model
 from gadc.cli._options.bundle import expand_bundles
-from gadc.cli._options.graph import GraphOptions
+from gadc.cli._options.cluster import ClusterOptions
+from gadc.cli._options.graph import GraphOptions, refuse_for_packed
 from gadc.cli._options.output import AsJson, EscapeFormulas, check_table_path
 from gadc.cli._output import print_facts, print_json, print_rows, say, write_table
 from gadc.cli._progress import working
 from gadc.datasets import from_tables
 from gadc.datasets.tables._from_tables import read_other_columns
 from gadc.estimators import GADCClassifier
+from gadc.packed import PackedGraph
+from gadc.packed._edges import edge_stages, make_edge_run
+from gadc.packed._plan import check_peak_memory
 from gadc.robustness import suspicious_edges
 from gadc.robustness.edges import SCORES, detection_quality, undirected_pairs
 from gadc.robustness.edges._table import end_names
 
 _NUM_SHOWN = 10
+_NUM_PACKED = 10_000
 
 
 @expand_bundles
 def edges(
     graph: GraphOptions,
+    cluster: ClusterOptions,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Table to write (.parquet, .csv or .feather).")
     ] = None,
@@ -39,6 +49,12 @@ def edges(
         Path | None,
         typer.Option(
             "--model", help="Model file of `gadc fit` for the effects; without it a simple model is fitted."
+        ),
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top", min=1, help="Number of edges to list. Default: all; of a packed graph, the first 10,000."
         ),
     ] = None,
     effects: Annotated[
@@ -61,9 +77,16 @@ def edges(
     the labels). Where false edges are known (--truth, an attacked data set, or --noise edge-addition), a
     column marks them, and the command prints how well the score finds them.
 
+    On a packed graph (--graph FOLDER) the work is done in tasks, and only the --top edges are listed, without
+    effects; probabilities are calibrated on a sample of random pairs.
+
     Example: gadc edges --edges edges.csv --nodes nodes.csv -o suspicious.parquet
     """
     check_table_path(out, escape_formulas=escape_formulas)
+    if graph.packed is not None:
+        refuse_for_packed({"--model": model is not None, "--truth": truth is not None})
+        return _packed_edges(graph, cluster, out, score, top or _NUM_PACKED, escape_formulas, as_json)
+    cluster.check_unused()
     fitted = None if model is None or not effects else load_model(model)
     with working("Reading the graph"):
         data = graph.read(keep_rows=True) if fitted is None else graph.read_for(fitted, keep_rows=True)
@@ -74,6 +97,8 @@ def edges(
         table = suspicious_edges(
             data, classifier, score=score, num_effects=effects, known_false=known, seed=graph.seed
         )
+    if top is not None:
+        table = table.filter(pl.col("rank") <= top)
     once = table.unique("rank", keep="first", maintain_order=True)
     facts = {"out": None if out is None else str(out), "edges": len(once), "rows": len(table), "score": score}
     facts |= _quality(once, known)
@@ -82,8 +107,47 @@ def edges(
     if as_json:
         return print_json({**facts, "first": table.head(_NUM_SHOWN).to_dicts()})
     print_facts(graph.title, facts)
+    _print_first(table, ("row", *end_names(data)))
+
+
+def _packed_edges(
+    graph: GraphOptions,
+    cluster: ClusterOptions,
+    out: Path | None,
+    score: str,
+    top: int,
+    escape_formulas: bool,
+    as_json: bool,
+) -> None:
+    """List the least trusted edges of a packed graph."""
+    opened = PackedGraph(str(graph.graph))
+    with ExitStack() as stack:
+        folder = cluster.workdir or (None if out is None else str(cluster.work_folder(out)))
+        if folder is None:
+            folder = stack.enter_context(TemporaryDirectory(prefix="gadc-edges-"))
+        run = make_edge_run(opened, folder, memory=cluster.task_memory())
+        if cluster.dry_run:
+            stages = edge_stages(run, score=score, top=top, seed=graph.seed)
+            return cluster.print_plan("edges", run, stages, as_json=as_json)
+        check_peak_memory("edges", run, cluster.memory_bytes)
+        with cluster.running() as how:
+            how.pop("workdir")
+            found = packed.suspicious_edges(opened, folder, top=top, score=score, seed=graph.seed, **how)
+        if out is not None:
+            write_table(found.table, out, escape_formulas=escape_formulas)
+        if cluster.workdir is None:
+            shutil.rmtree(folder, ignore_errors=True)
+    facts: dict[str, Any] = {"out": None if out is None else str(out), "edges": found.num_edges}
+    facts |= {"rows": len(found.table), "score": score, "expected_false": found.expected_false}
+    if as_json:
+        return print_json({**facts, "first": found.table.head(_NUM_SHOWN).to_dicts()})
+    print_facts(graph.title, facts)
+    _print_first(found.table, tuple(found.table.columns[1:3]))
+
+
+def _print_first(table: pl.DataFrame, ends: tuple[str, ...]) -> None:
     shown = table.head(_NUM_SHOWN).drop("weight_before", "weight_after")
-    named = [name for name in ("row", *end_names(data)) if name in shown.columns]
+    named = [name for name in ends if name in shown.columns]
     shown = shown.with_columns(shown[name].cast(str) for name in named)  # ids are not amounts
     print_rows("The least trusted edges", shown.to_dicts())
 

@@ -8,10 +8,12 @@
 - `denoise`: denoised features as a table
 - `fit`: a classifier within a stated memory
 - `predict`: classes and probabilities as a table
+- `suspicious_edges`, `SuspiciousEdges`: the least trusted edges
 """
 
 from gadc.packed._denoise import denoise
 from gadc.packed._diffusion import DiffusedFeatures, diffuse
+from gadc.packed._edges import SuspiciousEdges, suspicious_edges
 from gadc.packed._fit import fit
 from gadc.packed._format import PackedGraphError
 from gadc.packed._graph import PackedGraph
@@ -23,10 +25,12 @@ __all__ = [
     "DiffusedFeatures",
     "PackedGraph",
     "PackedGraphError",
+    "SuspiciousEdges",
     "denoise",
     "diffuse",
     "fit",
     "pack",
     "pack_data",
     "predict",
+    "suspicious_edges",
 ]

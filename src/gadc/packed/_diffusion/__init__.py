@@ -10,7 +10,7 @@ from gadc.packed._diffusion._diffuse import (
 )
 from gadc.packed._diffusion._run import DiffusionRun
 from gadc.packed._diffusion._settings import DiffusionSettings
-from gadc.packed._diffusion._stages import diffusion_stages, peak_memory
+from gadc.packed._diffusion._stages import diffusion_stages, peak_memory, stage_by_rows
 
 __all__ = [
     "DiffusedFeatures",
@@ -22,5 +22,6 @@ __all__ = [
     "holding",
     "make_run",
     "peak_memory",
+    "stage_by_rows",
     "tell_warnings",
 ]

@@ -28,24 +28,26 @@ def diffusion_stages(run: DiffusionRun, *, sums: bool = False) -> list[Stage]:
     stages = []
     if run.settings.normalize != "none":
         stages.append(
-            _by_rows(run, "rows", _columns.write_divisors, ("rows/divisor.npy", "rows/divisor.json"), cells)
+            stage_by_rows(
+                run, "rows", _columns.write_divisors, ("rows/divisor.npy", "rows/divisor.json"), cells
+            )
         )
     if cosines:
-        stages.append(_by_rows(run, "norms", _columns.write_squares, ("rows/squares.npy",), cells))
+        stages.append(stage_by_rows(run, "norms", _columns.write_squares, ("rows/squares.npy",), cells))
     if name in ("II", "III") and eps > 0:
-        stages.append(_by_rows(run, "gram", _columns.write_gram, ("gram/rows.npy",), cells))
+        stages.append(stage_by_rows(run, "gram", _columns.write_gram, ("gram/rows.npy",), cells))
     if name == "IV+":
         anchors = (run.file("anchors/ptr.npy"), run.file("anchors/col.npy"))
         stages.append(Stage("anchors", [Task("anchors", write_anchors, (run,), anchors, 4 * n * d)]))
         outputs = _part_files("similar")
         sizes = [16 * count + similar for count in entries]
-        stages.append(_by_rows(run, "similar", _transition.write_similar, outputs, sizes))
+        stages.append(stage_by_rows(run, "similar", _transition.write_similar, outputs, sizes))
     if name != "IV":
         sizes = [8 * count for count in entries]
-        stages.append(_by_rows(run, "degrees", _transition.write_degrees, ("degree/rows.npy",), sizes))
+        stages.append(stage_by_rows(run, "degrees", _transition.write_degrees, ("degree/rows.npy",), sizes))
     outputs = (*_part_files("t"), "t/note.json")
     sizes = [16 * count + (similar if name != "IV+" else 0) for count in entries]
-    stages.append(_by_rows(run, "transition", _transition.write_transition, outputs, sizes))
+    stages.append(stage_by_rows(run, "transition", _transition.write_transition, outputs, sizes))
     stages.append(Stage("spectrum", lambda: _spectrum_tasks(run)))
     stages.append(Stage("hops", _hop_tasks(run, sums=sums)))
     return stages
@@ -80,7 +82,7 @@ def _part_files(kind: str) -> tuple[str, ...]:
     return tuple(f"{kind}/{name}.npy" for name in ("ptr", "col", "val"))
 
 
-def _by_rows(
+def stage_by_rows(
     run: DiffusionRun,
     name: str,
     function: Callable[[DiffusionRun, int], None],

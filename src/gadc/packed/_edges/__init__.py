@@ -1,0 +1,5 @@
+"""Suspicious edges of a packed graph: scores by row ranges, ranks by counting."""
+
+from gadc.packed._edges._suspicious import SuspiciousEdges, edge_stages, make_edge_run, suspicious_edges
+
+__all__ = ["SuspiciousEdges", "edge_stages", "make_edge_run", "suspicious_edges"]
