@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -188,3 +189,25 @@ def test_diffuse_on_disk_refuses_a_result_that_overflowed(work):
     with pytest.raises(ValueError, match=r"diffuse_on_disk: Σ_k θ_k T\^k x must be finite"):
         diffuse_on_disk(operator * 1e38, x, THETA, out)
     assert not out.exists()
+
+
+@pytest.mark.parametrize("variant", ["plain", "II", "III"])
+def test_diffuse_on_disk_with_an_executor_gives_the_same_result(tmp_path, variant):
+    generator = torch.Generator().manual_seed(0)
+    x = torch.rand((60, 70), generator=generator)
+    edges = torch.randint(60, (2, 200), generator=generator)
+    operator, theta = transition(x, edges, variant=variant), neumann(2.0, 5)
+    expected = diffuse_on_disk(operator, x.numpy(), theta, tmp_path / "alone.npy")
+    seen = []
+    with ThreadPoolExecutor(2) as executor:
+        found = diffuse_on_disk(
+            operator,
+            x.numpy(),
+            theta,
+            tmp_path / "together.npy",
+            executor=executor,
+            progress=lambda *state: seen.append(state),
+        )
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    assert seen == [(32, 70), (64, 70), (70, 70)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["alone.npy", "together.npy"]

@@ -1,5 +1,7 @@
 """`GADCTransformer`: its output is `gadc.diffuse` on any kind of input."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import polars as pl
 import pytest
@@ -157,3 +159,12 @@ def test_transformer_works_before_another_classifier(communities):
         StandardScaler(), GADCTransformer(adjacency), FunctionTransformer()
     ).fit_transform(X)
     assert LogisticRegression().fit(features[known], y[known]).score(features, truth) > 0.9
+
+
+def test_transform_with_an_executor_gives_the_same_features():
+    rng = np.random.default_rng(0)
+    features, graph = rng.random((30, 5)), rng.random((30, 30)) < 0.2
+    model = GADCTransformer(graph, variant="III", lam=2.0, normalize="l1").fit(features)
+    with ThreadPoolExecutor(2) as executor:
+        found = model.transform(features, executor=executor)
+    np.testing.assert_allclose(found, model.transform(features), rtol=1e-6)

@@ -11,8 +11,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import zlib
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from gadc._base.files import move_into_place, write_text
 from gadc._base.locks import sole_writer
 from gadc._base.validation import check_number
 from gadc.diffusion._polynomial import evaluate
+from gadc.diffusion._streaming_tasks import run_slabs
 from gadc.operators import LinearOperator
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -41,6 +44,7 @@ def diffuse_on_disk(
     memory: str | float = "4GB",
     rtol: float | None = None,
     progress: Callable[[int, int], None] | None = None,
+    executor: Executor | None = None,
 ) -> NDArray[Any]:
     """Write Σ_k θ_k T^k x to a .npy file and return the result, mapped into memory.
 
@@ -62,6 +66,10 @@ def diffuse_on_disk(
             series is summed directly.
         progress: Called after each slab with the number of finished columns and of all columns; by default
             nothing is called.
+        executor: Any `concurrent.futures.Executor`, whose workers see the folder of `out` under the same
+            name; each diffuses slabs of at most 32 columns. T and `x` are written to `{out}.parts` for them,
+            which is removed at the end. By default the slabs are diffused here, one after the other. For
+            graphs that are packed already, `gadc.packed.diffuse` needs no second copy of them.
 
     Returns:
         The result, shape (n, d), as a read-only memory map.
@@ -84,21 +92,34 @@ def diffuse_on_disk(
     signature = _signature(operator, x, theta, rtol)
     work = f"{n} x {d} {x.dtype}, {len(theta) - 1} steps, checksum {zlib.crc32(repr(signature).encode()):08x}"
     with sole_writer("diffuse_on_disk", place, work):
-        done = _columns_done(note, unfinished, signature)
-        result = _open_result(unfinished, x, resume=done > 0)
-        for start in range(done, d, width):
-            stop = min(start + width, d)
-            columns = torch.from_numpy(np.array(x[:, start:stop], order="C")).to(operator.dtype)
-            with torch.no_grad():
-                slab = evaluate(operator, columns, theta, rtol=rtol, owner="diffuse_on_disk")
-            result[:, start:stop] = _stored(slab, x.dtype)
+        if executor is not None:
+            parts = place.with_name(f"{place.name}.parts")
+            how: dict[str, Any] = {"signature": signature, "width": width}
+            slabs = run_slabs(operator, x, (theta, rtol), parts, executor=executor, progress=progress, **how)
+            result = _open_result(unfinished, x, resume=False)
+            for start, file in slabs:
+                slab = torch.from_numpy(np.load(file, allow_pickle=False))
+                result[:, start : start + slab.shape[1]] = _stored(slab, x.dtype)
             result.flush()
-            write_text(note, json.dumps({"signature": signature, "columns": stop}))
-            if progress is not None:
-                progress(stop, d)
+        else:
+            parts = None
+            done = _columns_done(note, unfinished, signature)
+            result = _open_result(unfinished, x, resume=done > 0)
+            for start in range(done, d, width):
+                stop = min(start + width, d)
+                columns = torch.from_numpy(np.array(x[:, start:stop], order="C")).to(operator.dtype)
+                with torch.no_grad():
+                    slab = evaluate(operator, columns, theta, rtol=rtol, owner="diffuse_on_disk")
+                result[:, start:stop] = _stored(slab, x.dtype)
+                result.flush()
+                write_text(note, json.dumps({"signature": signature, "columns": stop}))
+                if progress is not None:
+                    progress(stop, d)
         del result  # closes the file
         move_into_place(unfinished, place)
         note.unlink(missing_ok=True)
+        if parts is not None:
+            shutil.rmtree(parts, ignore_errors=True)
         mapped: NDArray[Any] = np.load(place, mmap_mode="r", allow_pickle=False)
     return mapped
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
+from torch_geometric.data import Data
 
+from gadc.diffusion import diffuse_on_disk, neumann, normalize_rows, transition
 from gadc.estimators._arrays import is_sparse, to_tensor
 from gadc.estimators._base import DiffusionEstimator
 
@@ -94,12 +101,15 @@ class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator
         self.graph_ = self._fit_graph(adjacency, X.shape[0])
         return self
 
-    def transform(self, X: Any, adjacency: Any = None) -> Any:
+    def transform(self, X: Any, adjacency: Any = None, *, executor: Executor | None = None) -> Any:
         """Return S X.
 
         Args:
             X: Features; on the graph of `fit`, one row per node of it.
             adjacency: Graph of these rows, if it is another graph. Default: the graph of `fit`.
+            executor: Any `concurrent.futures.Executor` that diffuses slabs of columns side by side, by
+                `gadc.diffusion.diffuse_on_disk` in a temporary folder, which its workers must see. Default:
+                diffuse in this process.
 
         Returns:
             Array, sparse matrix or DataFrame (`set_output`) of the shape of X.
@@ -107,8 +117,23 @@ class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=_FLOATS)
         graph = self._predict_graph(adjacency, X.shape[0])
-        out = self._aggregate(to_tensor(X), graph, check_convergence=True).numpy()
+        if executor is not None and graph is not None and self.lam > 0:
+            out = self._transform_on(executor, to_tensor(X), graph)
+        else:
+            out = self._aggregate(to_tensor(X), graph, check_convergence=True).numpy()
         return type(X)(out) if is_sparse(X) else out
+
+    def _transform_on(self, executor: Executor, x: Tensor, graph: Data) -> NDArray[Any]:
+        """Return S X, diffused in slabs of columns by the workers of an executor."""
+        x = normalize_rows(x, self.normalize)
+        settings = {name: getattr(self, name) for name in ("variant", "eps", "self_loops", "directed")}
+        operator = transition(x, graph.edge_index, graph.edge_weight, **settings)
+        with TemporaryDirectory(prefix="gadc-") as folder:
+            place = Path(folder) / "features.npy"
+            theta = neumann(self.lam, self.num_steps)
+            return np.array(
+                diffuse_on_disk(operator, x.numpy(), theta, place, rtol=self.rtol, executor=executor)
+            )
 
     def fit_transform(self, X: Any, y: Any = None, adjacency: Any = None) -> Any:
         """Return S X on the graph given here or to the constructor."""
