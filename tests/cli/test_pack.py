@@ -41,6 +41,13 @@ def test_pack_reads_patterns_and_folders_and_prints_json(run, tables, tmp_path):
     assert json.loads(text)["directed"] is True
 
 
+def test_data_info_reads_a_packed_graph_from_its_files(run_json, tables):
+    edges, nodes, out = tables
+    run_json("pack", "--edges", edges, "--nodes", nodes, "-o", out)
+    expected = run_json("data", "info", "--edges", edges, "--nodes", nodes)
+    assert run_json("data", "info", "--graph", out) == expected
+
+
 def test_pack_refuses_what_is_not_there(run, tables):
     edges, nodes, out = tables
     code, _, errors = run("pack", "--edges", "nothing-*.csv", "--nodes", nodes, "-o", out)

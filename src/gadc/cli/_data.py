@@ -15,6 +15,9 @@ from gadc.datasets.named._checksums import check, known
 from gadc.datasets.named._loading import read_raw_graph
 from gadc.datasets.named._registry import REGISTRY, record
 from gadc.datasets.named._sources import Sources
+from gadc.packed import PackedGraph
+from gadc.packed._graph import is_packed
+from gadc.packed._inspect import statistics
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="List, describe, download and verify named data sets."
@@ -143,8 +146,12 @@ def _fetch(sources: Sources, path: str, name: str) -> str:
 
 def _describe_own(graph: OwnGraphOptions, as_json: bool) -> None:
     """Print the statistics of a user's graph and what was found in the tables."""
-    data = graph.read_own()
-    facts, report = graph_statistics(data), getattr(data, "table_report", None)
+    if graph.graph is not None and is_packed(graph.graph):  # its files say all, however large it is
+        packed = PackedGraph(graph.graph)
+        facts, report = statistics(packed), packed.report
+    else:
+        data = graph.read_own()
+        facts, report = graph_statistics(data), getattr(data, "table_report", None)
     if as_json:
         return print_json({**facts, "report": None if report is None else report.to_dict()})
     print_facts(str(graph.graph or graph.nodes), facts)
