@@ -45,6 +45,8 @@ class LinearOperator:
         symmetric: Whether T is known to be symmetric. By default it is not.
         bounds: Interval that is certain to hold the real spectrum of T. By default none is known.
         low_rank_scale: s, a number or a tensor with one number; 1 by default.
+        sparse_bounds: Interval that is certain to hold the spectrum of A alone, where there is a low-rank
+            part. By default none is known.
 
     Shapes:
         - **values:** (number of entries,)
@@ -83,6 +85,7 @@ class LinearOperator:
     symmetric: bool = False
     bounds: tuple[float, float] | None = None
     low_rank_scale: float | Tensor = 1.0
+    sparse_bounds: tuple[float, float] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -190,7 +193,9 @@ class LinearOperator:
     def __mul__(self, scalar: float | Tensor) -> LinearOperator:
         """Multiply the operator by a number."""
         scale = 1.0 if self.left is None else self.low_rank_scale * scalar
-        return replace(self, values=self.values * scalar, bounds=None, low_rank_scale=scale)
+        return replace(
+            self, values=self.values * scalar, bounds=None, low_rank_scale=scale, sparse_bounds=None
+        )
 
     __rmul__ = __mul__
 
@@ -209,6 +214,7 @@ class LinearOperator:
             values=values,
             symmetric=self.symmetric and other.symmetric,
             bounds=None,
+            sparse_bounds=None,
         )
         if other.left is None or other.right is None:
             return total
@@ -236,7 +242,9 @@ class LinearOperator:
         if self.left is not None and self.right is not None:
             left = torch.cat([self.left * self.low_rank_scale, left * scale], 1)
             right, scale = torch.cat([self.right, right], 1), 1.0
-        return replace(self, left=left, right=right, symmetric=symmetric, bounds=bounds, low_rank_scale=scale)
+        known = self.bounds if self.left is None else self.sparse_bounds
+        parts = replace(self, left=left, right=right, low_rank_scale=scale, sparse_bounds=known)
+        return replace(parts, symmetric=symmetric, bounds=bounds)
 
     def to(
         self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
