@@ -6,6 +6,7 @@
 - `neumann`, `ppr`, `appnp`, `sgc`, `ssgc`, `heat`: coefficients of a diffusion series.
 - `polynomial`, `diffuse`, `diffuse_on_disk`: the series applied to features, with any operator, in one call,
   and from file to file.
+- `converged`, `Converged`: the whole series, with a bound on the error.
 - `minimize_agsd`, `AGSDSolution`, `gsd_objective`, `agsd_objective`, `worst_perturbation`: graph signal
   denoising against an adversary, solved exactly.
 - `connectivity_factor`, `noise_gain`, `row_sums`, `total_weight`, `Estimate`, `entrywise_noise_bound`,
@@ -14,6 +15,7 @@
 - `LowRank`: the transition of a low-rank graph, a baseline.
 """
 
+from gadc.diffusion._converged import Converged, converged
 from gadc.diffusion._denoising import AGSDSolution, NotConvergedWarning, minimize_agsd
 from gadc.diffusion._diffuse import DivergentSeriesWarning, diffuse
 from gadc.diffusion._low_rank import LowRank
@@ -50,6 +52,7 @@ __all__ = [
     "VARIANTS",
     "AGSDSolution",
     "AnchoredCosine",
+    "Converged",
     "CosineGraph",
     "DivergentSeriesWarning",
     "EdgeCosine",
@@ -64,6 +67,7 @@ __all__ = [
     "agsd_objective",
     "appnp",
     "connectivity_factor",
+    "converged",
     "diffuse",
     "diffuse_on_disk",
     "entrywise_noise_bound",

@@ -11,6 +11,7 @@ import warnings
 from torch import Tensor
 
 from gadc._base.validation import check_features, check_number
+from gadc.diffusion._converged import converged
 from gadc.diffusion._polynomial import evaluate
 from gadc.diffusion._series import neumann
 from gadc.diffusion._transitions import Transition, make_transition
@@ -28,7 +29,7 @@ def diffuse(
     *,
     variant: str | Transition = "II",
     lam: float = 32.0,
-    num_steps: int = 16,
+    num_steps: int | None = 16,
     eps: float = 1.0,
     norm: str | None = None,
     self_loops: float | None = None,
@@ -49,7 +50,9 @@ def diffuse(
         variant: "plain", "I", "II" (the default), "III", "IV", "IV+", or a transition object such as
             `gadc.diffusion.EdgeGram(phi_norm="edges")`, which holds its own settings.
         lam: Strength λ >= 0 of the smoothing, 32 by default; at 0 the features come back unchanged.
-        num_steps: Number of steps K of the series, 16 by default.
+        num_steps: Number of steps K of the series, 16 by default. None sums the whole series, see
+            `gadc.diffusion.converged`, which also bounds the error; it has no gradient and refuses a series
+            that diverges.
         eps: Radius ε >= 0 of the adversary, 1 by default.
         norm: "sym" or "rw", see `transition`; by default the one of the variant.
         self_loops: Weight of the self-loops, see `transition`; by default the one of the variant.
@@ -81,9 +84,11 @@ def diffuse(
     source = x if phi_x is None else check_features("diffuse", phi_x, "phi_x").to(x.dtype)
     if source.shape[0] != x.shape[0]:
         raise ValueError(f"diffuse: phi_x must have the {x.shape[0]} rows of x, got {source.shape[0]}.")
-    theta = neumann(lam, num_steps)
+    theta = neumann(lam, 0 if num_steps is None else num_steps)
     build = make_transition(variant, eps=eps, norm=norm, self_loops=self_loops, directed=directed)
     operator = build(source, edge_index, edge_weight)
+    if num_steps is None:
+        return converged(operator, x, lam, rtol).features
     if check_convergence and num_steps > 0:
         _warn_if_divergent(operator, lam)
     return evaluate(operator, x, theta, rtol=rtol, owner="diffuse", name="F = S X")

@@ -58,7 +58,8 @@ def diffuse_on_disk(
         x: Features, shape (n, d), usually a mapped file, in the operator's type, or in float16 to store half
             as much. Sums are in the operator's type in both cases, and the result is stored in the type of
             `x`: float16 rounds once, by a relative 2⁻¹¹ at most for entries between 6e-5 and 65504 in size.
-        theta: Coefficients θ_0..θ_K, such as `gadc.series.neumann(lam, num_steps)`.
+        theta: Coefficients θ_0..θ_K, such as `gadc.series.neumann(lam, num_steps)`. The converged series is
+            `neumann(lam, K)` with (λ/(λ+1))^K below `rtol`: with `rtol`, far fewer than K products are taken.
         out: File to write.
         memory: Memory for the slab of columns, in bytes or as text such as "8GB", 4 GB by default; the
             operator comes on top.
