@@ -58,6 +58,15 @@ def test_page_names_classes_neighbours_and_features(page):
     assert 'class="question"' in panel
 
 
+def test_predictions_at_the_ends_are_compared_with_and_without_the_edge():
+    lab = page_lab()
+    frame = lab.findings["edge"].frame.head(2)
+    lab.findings = {"edge": Findings(frame=frame, summary="")}
+    panel = re.search(r'<template id="panel-0-0">.*?</template>', page_html(lab), re.DOTALL)[0]
+    assert "predicted class" in panel
+    assert panel.count("– without this edge") == 2
+
+
 def test_effects_of_removal_are_shown_where_they_are_known():
     lab = page_lab()
     frame = lab.findings["edge"].frame.with_columns(effect_source=pl.lit(0.031), effect_target=pl.lit(-0.2))

@@ -12,12 +12,15 @@ from scipy import sparse
 
 from gadc.lab._page._neighborhood import neighbors_of
 from gadc.lab._page._picture import class_letter, class_name, node_name
-from gadc.lab._view import GraphView
+from gadc.lab._page._predictions import Predictions
+from gadc.lab._view import GraphView, Integers
 from gadc.report._style import shortened
 
 _FEATURES = 6
 _CLASSES = 12
 _NAME = 60
+_WITHOUT = "– without this edge"
+_PREDICTED = "predicted class"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +38,15 @@ class Facts:
 
     Args:
         view: The graph.
+        ends: The ends of all edges in question, whose predictions are compared with and without the edge.
     """
 
-    def __init__(self, view: GraphView) -> None:
+    def __init__(self, view: GraphView, ends: Integers) -> None:
         self._view = view
+        self._predictions = Predictions(view, ends)
 
     def ends(self, ends: tuple[int, ...], *, edge: bool, effects: tuple[float | None, ...] = ()) -> Grid:
-        """Compare class and neighbours of the ends.
+        """Compare class, neighbours and predictions of the ends.
 
         Args:
             ends: One node or two.
@@ -51,32 +56,24 @@ class Facts:
         view = self._view
         rows = [["neighbours", *(f"{view.degree[end]:,}" for end in ends)]]
         if len(view.labelled):
-            names = [
-                f"{class_letter(int(view.y[end]))}: {class_name(view, int(view.y[end]))}" for end in ends
-            ]
-            rows.insert(
-                0,
-                [
-                    "class",
-                    *(
-                        name if view.y[end] >= 0 else "no label"
-                        for end, name in zip(ends, names, strict=True)
-                    ),
-                ],
-            )
+            rows.insert(0, ["class", *(self._class(int(view.y[end])) for end in ends)])
             rows.append(["neighbours of its class", *(self._agreeing(end, None) for end in ends)])
-            if edge:
-                rows.append(
-                    [
-                        "without this edge",
-                        *(self._agreeing(end, other) for end, other in zip(ends, ends[::-1], strict=True)),
-                    ]
-                )
+        if edge and len(view.labelled):
+            others = zip(ends, ends[::-1], strict=True)
+            rows.append([_WITHOUT, *(self._agreeing(end, other) for end, other in others)])
+        predicted = self._predictions.of(ends) if edge else None
+        for title, found in zip((_PREDICTED, _WITHOUT), predicted or (), strict=False):
+            rows.append([title, *(f"{self._class(number)} {100 * share:.0f} %" for number, share in found)])
         if any(effect is not None for effect in effects):
             words = ["" if effect is None else f"{100 * effect:+.1f} points" for effect in effects]
             rows.append(["removal changes its prediction by", *words])
         title = "The two ends" if len(ends) == 2 else "The node"
-        return Grid(title=title, columns=["", *(node_name(view, end) for end in ends)], rows=rows)
+        caption = (
+            "" if predicted is None else "Predicted by a model that has not seen the labels of these ends."
+        )
+        return Grid(
+            title=title, columns=["", *(node_name(view, end) for end in ends)], rows=rows, caption=caption
+        )
 
     def shared(self, ends: tuple[int, ...]) -> str:
         """Name the shared neighbours."""
@@ -122,9 +119,12 @@ class Facts:
         rows = []
         for number in np.unique(view.y[view.labelled])[:_CLASSES]:
             own = values[view.y == number]
-            label = f"{class_letter(int(number))}: {class_name(view, int(number))}"
-            rows.append([label, f"{len(own):,}", *(f"{f(own):.3g}" for f in _SUMMARIES)])
+            rows.append([self._class(int(number)), f"{len(own):,}", *(f"{f(own):.3g}" for f in _SUMMARIES)])
         return Grid(title="Values by class", columns=["class", "nodes", "least", "median", "most"], rows=rows)
+
+    def _class(self, number: int) -> str:
+        name = class_name(self._view, number)
+        return name if number < 0 else f"{class_letter(number)}: {name}"
 
     def _agreeing(self, node: int, without: int | None) -> str:
         view = self._view

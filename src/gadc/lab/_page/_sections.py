@@ -16,7 +16,7 @@ from gadc.lab._kind import Kind
 from gadc.lab._page._facts import Facts, Grid
 from gadc.lab._page._neighborhood import Weights
 from gadc.lab._page._picture import Picture, picture_of
-from gadc.lab._view import GraphView
+from gadc.lab._view import GraphView, Integers
 from gadc.report._style import shortened
 
 SHOWN = 50  # items per kind
@@ -116,13 +116,18 @@ class Section:
 def sections_of(lab: Examined) -> list[Section]:
     """Collect the worst items of all kinds."""
     worst = {name: _worst(found) for name, found in lab.findings.items()}
-    nodes = [frame[column].to_numpy() for name, frame in worst.items() for column in lab.id_columns(name)]
-    weights = Weights(lab.view, np.unique(np.concatenate([np.zeros(0, np.int64), *nodes])))
-    facts = Facts(lab.view)
+    weights = Weights(lab.view, _nodes(lab, worst))
+    facts = Facts(lab.view, _nodes(lab, {n: one for n, one in worst.items() if lab.kinds[n].items == "edge"}))
     confirmed = lab.precision_so_far()
     return [
         _section(lab, name, worst[name], weights, facts, confirmed.get(name, (0, 0))) for name in lab.findings
     ]
+
+
+def _nodes(lab: Examined, worst: Mapping[str, pl.DataFrame]) -> Integers:
+    """Return all nodes that items name."""
+    nodes = [frame[column].to_numpy() for name, frame in worst.items() for column in lab.id_columns(name)]
+    return np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *nodes]))
 
 
 def _worst(found: Findings) -> pl.DataFrame:
