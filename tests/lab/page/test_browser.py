@@ -79,7 +79,7 @@ def test_first_list_shows_the_flagged_items(page):
 
 
 def test_click_opens_the_panel_of_an_item(page):
-    page.click("#item-0-2 td.words")
+    page.click("#row-0-2 td.words")
     assert page.evaluate(f"{PANEL}.hidden") is False
     heading = page.evaluate(f"{PANEL}.querySelector('h2').textContent")
     assert heading == " – ".join(page_ids(2))
@@ -98,22 +98,22 @@ def page_ids(number):
 
 def test_keys_move_open_and_close(page):
     page.press("j", "j", "k", "ArrowDown", "ArrowDown", "ArrowUp")
-    assert page.evaluate(CURRENT) == "item-0-1"
+    assert page.evaluate(CURRENT) == "row-0-1"
     page.press("Enter")
     assert page.evaluate(f"{PANEL}.hidden") is False
     page.press("j")
-    assert page.evaluate(CURRENT) == "item-0-2"
+    assert page.evaluate(CURRENT) == "row-0-2"
     assert page.evaluate(f"{PANEL}.querySelector('h2').textContent") == " – ".join(page_ids(2))
     page.press("Escape")
     assert page.evaluate(f"{PANEL}.hidden") is True
-    assert page.evaluate("document.activeElement.closest('tr').id") == "item-0-2"
+    assert page.evaluate("document.activeElement.closest('tr').id") == "row-0-2"
 
 
 def test_moving_stops_at_the_ends_of_the_list(page):
     page.press(*"kk")
-    assert page.evaluate(CURRENT) == "item-0-0"
+    assert page.evaluate(CURRENT) == "row-0-0"
     page.press(*"j" * 20)
-    assert page.evaluate(CURRENT) == "item-0-11"
+    assert page.evaluate(CURRENT) == "row-0-11"
 
 
 def test_tabs_and_arrows_change_the_kind(page):
@@ -194,7 +194,7 @@ def test_exported_decisions_are_read_back(hostile, tmp_path):
 def test_link_to_an_item_opens_it(page, paths):
     page.visit(paths / "plain.html", "#item-1-1")
     assert page.evaluate(f"{PANEL}.hidden") is False
-    assert page.evaluate(CURRENT) == "item-1-1"
+    assert page.evaluate(CURRENT) == "row-1-1"
     page.requests = page.requests[:1]  # the address with the anchor
     page.requests[0] = page.requests[0].partition("#")[0]
 

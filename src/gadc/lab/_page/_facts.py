@@ -103,7 +103,7 @@ class Facts:
         second = node_name(view, ends[1], 20) if len(ends) == 2 else "mean of its neighbours"
         return Grid(
             title="Features that differ most",
-            columns=["feature", node_name(view, ends[0], 20), second, "difference"],
+            columns=["feature", node_name(view, ends[0], 20), second, "gap"],
             rows=rows,
             caption="SD: standard deviations of the column.",
         )

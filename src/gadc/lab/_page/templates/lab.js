@@ -164,9 +164,9 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
 
-  // A link to a kind shows its list, a link to an item opens it.
+  // A link to #kind-1 shows a list, a link to #item-1-0 opens an item.
   function follow() {
-    const target = find(location.hash.slice(1));
+    const target = find(location.hash.slice(1).replace(/^item-/, "row-"));
     if (!target || !target.closest(".kind")) return;
     const row = target.closest(".list tbody tr");
     if (row && row.classList.contains("unflagged")) find("all").checked = true;
