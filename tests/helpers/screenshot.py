@@ -1,6 +1,6 @@
 """Save what a browser shows of a page.
 
-python -m tests.helpers.screenshot PAGE PICTURE [--item item-1-0] [--keys 2j] [--size 1280x860] [--dark]
+python -m tests.helpers.screenshot PAGE PICTURE [--item item-1-0] [--keys 2j] [--size 1280x1000] [--dark]
 """
 
 import argparse
@@ -18,12 +18,12 @@ def main():
     parser.add_argument("picture", type=Path, help="PNG to write")
     parser.add_argument("--item", default="", help="anchor of the item that is open")
     parser.add_argument("--keys", default="", help="keys that are pressed before")
-    parser.add_argument("--size", default="1280x860", help="width and height of the window")
+    parser.add_argument("--size", default="1280x1000", help="width and height of the window")
     parser.add_argument(
         "--scale", type=float, default=1.0, help="pixels of the picture per pixel of the page"
     )
     parser.add_argument("--dark", action="store_true", help="in dark mode")
-    parser.add_argument("--colors", type=int, default=64, help="colours of the picture, 0 for all")
+    parser.add_argument("--colors", type=int, default=200, help="colours of the picture, 0 for all")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, Browser(Path(folder)) as browser:
         browser.size(*map(int, given.size.split("x")), given.scale)
