@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from concurrent.futures import Executor
 from typing import Any
@@ -12,8 +11,7 @@ import polars as pl
 import torch
 from torch import Tensor
 
-from gadc._base.files import write_text
-from gadc._base.tasks import Stage, Task, run_stages, write_array
+from gadc._base.tasks import Stage, Task, run_stages, write_array, write_note
 from gadc.packed._diffusion import (
     DiffusedFeatures,
     DiffusionRun,
@@ -134,7 +132,7 @@ def write_features(run: DiffusionRun, number: int, paper_scale: bool) -> None:
     frame = ids.to_frame().hstack(pl.from_numpy(features.numpy(), schema=list(names)))
     kind = part_kind(paper_scale)
     write_part(run.part(kind, number, "parquet"), frame)
-    write_text(run.part(kind, number, "json"), json.dumps({"outside": outside}))
+    write_note(run.part(kind, number, "json"), {"outside": outside})
 
 
 def _keep_units(

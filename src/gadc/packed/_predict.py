@@ -6,7 +6,6 @@ import os
 import zlib
 from concurrent.futures import Executor
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,18 @@ import polars as pl
 import torch
 from numpy.typing import NDArray
 
-from gadc._base.tasks import Stage, Task, run_stages, write_whole
+from gadc._base.tasks import Stage, Task, join_place, local_copy, place_of, run_stages, write_whole
 from gadc._base.validation import check_finite_result
 from gadc.estimators import GADCClassifier
-from gadc.packed._diffusion import DiffusedFeatures, DiffusionRun, Tell, diffusion_stages, holding, make_run
+from gadc.packed._diffusion import (
+    DiffusedFeatures,
+    DiffusionRun,
+    Tell,
+    diffusion_stages,
+    holding,
+    make_run,
+    open_graph,
+)
 from gadc.packed._graph import PackedGraph
 from gadc.packed._results import check_out, id_name, join_parts, work_folder, write_part
 
@@ -63,13 +70,13 @@ def predict(
         60
     """
     place = check_out("predict", out)
-    opened = graph if isinstance(graph, PackedGraph) else PackedGraph(graph)
+    opened = graph if isinstance(graph, PackedGraph) else open_graph(place_of(graph))
     classifier = model if isinstance(model, GADCClassifier) else GADCClassifier.load(model)
     with work_folder(place, workdir) as folder:
         if classifier.ensemble_ is not None:
             data = opened.to_data()
             frame = _frame(opened, classifier, classifier.predict_proba_data(data), 0, opened.num_nodes)
-            parts = [str(folder / "classes.parquet")]
+            parts = [join_place(folder, "classes.parquet")]
             write_part(parts[0], frame)
         else:
             parts = _predict_in_parts(opened, classifier, folder, memory, executor, progress)
@@ -81,7 +88,7 @@ def predict(
 def _predict_in_parts(
     graph: PackedGraph,
     classifier: GADCClassifier,
-    folder: Path,
+    folder: str,
     memory: str | int,
     executor: Executor | None,
     progress: Tell | None,
@@ -95,7 +102,7 @@ def _predict_in_parts(
 
 
 def prediction_run(
-    graph: PackedGraph, classifier: GADCClassifier, folder: Path, *, memory: str | int
+    graph: PackedGraph, classifier: GADCClassifier, folder: str | os.PathLike[str], *, memory: str | int
 ) -> DiffusionRun:
     """Describe the diffusion that a classifier needs, or refuse a graph that does not suit it."""
     if classifier.directed != graph.directed:
@@ -129,7 +136,8 @@ def prediction_stages(run: DiffusionRun, model: str | os.PathLike[str]) -> list[
 def write_classes(run: DiffusionRun, number: int, model: str, kind: str) -> None:
     """Write the classes and probabilities of a row range."""
     start, stop = run.row_ranges[number]
-    classifier = _load(model, Path(model).stat().st_mtime_ns)
+    file = local_copy(model)
+    classifier = _load(str(file), file.stat().st_mtime_ns)
     order = _order(run.graph, classifier)
     features = torch.from_numpy(DiffusedFeatures(run).rows(start, stop))
     features = features if order is None else features[:, order]
@@ -142,7 +150,7 @@ def write_classes(run: DiffusionRun, number: int, model: str, kind: str) -> None
 
 def _part_kind(model: str | os.PathLike[str]) -> str:
     """Name the parts by the checksum of the model, so that another model does not take them over."""
-    return f"out/classes-{zlib.crc32(Path(model).read_bytes()):08x}"
+    return f"out/classes-{zlib.crc32(local_copy(model).read_bytes()):08x}"
 
 
 @lru_cache(maxsize=2)
@@ -191,7 +199,7 @@ def _frame(
 
 
 def _facts(parts: list[str]) -> dict[str, Any]:
-    table = pl.scan_parquet(parts, glob=False)
+    table = pl.scan_parquet([local_copy(part) for part in parts], glob=False)
     counts = table.group_by("class").len().sort("len", "class", descending=[True, False]).collect()
     mean = table.select(pl.col("probability").mean()).collect().item()
     return {"predicted": {str(name): count for name, count in counts.rows()}, "mean_probability": float(mean)}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from gadc._base.tasks import write_whole
+from gadc._base.tasks import local_copy, place_of, write_whole
 from gadc.packed._graph import PackedGraph
 
 SUFFIXES = (".parquet", ".csv", ".feather")
@@ -31,12 +31,12 @@ def check_out(owner: str, out: str | os.PathLike[str]) -> Path:
 
 
 @contextmanager
-def work_folder(out: Path, workdir: str | os.PathLike[str] | None) -> Iterator[Path]:
+def work_folder(out: Path, workdir: str | os.PathLike[str] | None) -> Iterator[str]:
     """Yield the given work folder, or one beside the result, which is removed when the work is done.
 
     An error leaves the folder, so that the same call resumes.
     """
-    folder = out.with_name(f"{out.name}.work") if workdir is None else Path(workdir)
+    folder = place_of(out.with_name(f"{out.name}.work") if workdir is None else workdir)
     yield folder
     if workdir is None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -62,9 +62,9 @@ def join_parts(owner: str, parts: Sequence[str], out: Path) -> None:
         if not suffix:
             target.mkdir()
             for number, part in enumerate(parts):
-                shutil.copyfile(part, target / f"part-{number:04d}.parquet")
+                shutil.copyfile(local_copy(part), target / f"part-{number:04d}.parquet")
             return
-        table = pl.scan_parquet(list(parts), glob=False)
+        table = pl.scan_parquet([local_copy(part) for part in parts], glob=False)
         try:
             if suffix == ".parquet":
                 table.sink_parquet(target)

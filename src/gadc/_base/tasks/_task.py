@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from gadc._base.tasks._places import place_exists
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Task:
 
     def is_done(self) -> bool:
         """Return whether all outputs exist."""
-        return all(Path(output).exists() for output in self.outputs)
+        return all(place_exists(output) for output in self.outputs)
 
 
 @dataclass(frozen=True)

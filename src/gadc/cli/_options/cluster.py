@@ -35,8 +35,8 @@ class ClusterOptions:
         str | None,
         _option(
             "--workdir",
-            help="Work folder that all workers share; it is kept. Default: a folder beside the output, which "
-            "is removed at the end.",
+            help="Work folder that all workers share, or its URL by fsspec, such as s3://bucket/run; it is "
+            "kept. Default: a folder beside the output, which is removed at the end.",
         ),
     ] = None
     memory: Annotated[
@@ -61,9 +61,9 @@ class ClusterOptions:
                 "gadc pack)."
             )
 
-    def work_folder(self, out: Path) -> Path:
+    def work_folder(self, out: Path) -> str:
         """Return the work folder, for a plan."""
-        return out.with_name(f"{out.name}.work") if self.workdir is None else Path(self.workdir)
+        return str(out.with_name(f"{out.name}.work")) if self.workdir is None else self.workdir
 
     @property
     def memory_bytes(self) -> int | None:
@@ -71,7 +71,7 @@ class ClusterOptions:
         return None if self.memory is None else parse_bytes(self.memory)
 
     def task_memory(self) -> int:
-        """Return the memory of one task for its columns, in bytes: half of what is given, or 4 GB."""
+        """Return the memory of one task for its columns, in bytes: what is given, or 4 GB."""
         given = self.memory_bytes
         return 4 * 10**9 if given is None else given
 

@@ -8,7 +8,7 @@ from gadc.packed._diffusion._diffuse import (
     make_run,
     tell_warnings,
 )
-from gadc.packed._diffusion._run import DiffusionRun
+from gadc.packed._diffusion._run import DiffusionRun, open_graph
 from gadc.packed._diffusion._settings import DiffusionSettings
 from gadc.packed._diffusion._stages import diffusion_stages, peak_memory, stage_by_rows
 
@@ -21,6 +21,7 @@ __all__ = [
     "diffusion_stages",
     "holding",
     "make_run",
+    "open_graph",
     "peak_memory",
     "stage_by_rows",
     "tell_warnings",

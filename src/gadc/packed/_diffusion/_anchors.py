@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from gadc._base.tasks import write_array
+from gadc._base.tasks import local_copy, write_array
 from gadc.diffusion._nearest import nearest
 from gadc.operators import LinearOperator, SparsePattern
 from gadc.packed._diffusion._columns import PreparedRows
@@ -23,8 +23,8 @@ def write_anchors(run: DiffusionRun) -> None:
 
 def anchors_of(run: DiffusionRun, start: int, stop: int) -> LinearOperator:
     """Read rows start:stop of the anchors, with weight 1 and an explicit zero diagonal."""
-    pointers = np.load(run.file("anchors/ptr.npy"), mmap_mode="r")[start : stop + 1]
-    cols = np.load(run.file("anchors/col.npy"), mmap_mode="r")[pointers[0] : pointers[-1]]
+    pointers = np.load(local_copy(run.file("anchors/ptr.npy")), mmap_mode="r")[start : stop + 1]
+    cols = np.load(local_copy(run.file("anchors/col.npy")), mmap_mode="r")[pointers[0] : pointers[-1]]
     rows = np.repeat(np.arange(start, stop), np.diff(pointers))
     values = torch.from_numpy((cols != rows).astype(np.float32))
     kept = torch.from_numpy(np.array(cols))

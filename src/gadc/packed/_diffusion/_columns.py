@@ -9,7 +9,6 @@ to float32.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gadc._base.files import write_text
-from gadc._base.tasks import write_array
+from gadc._base.tasks import write_array, write_note
 from gadc._base.validation import check_finite_result
 from gadc.diffusion._normalization import NEAR_ZERO
 from gadc.packed._diffusion._run import DiffusionRun
@@ -39,7 +37,7 @@ def write_divisors(run: DiffusionRun, number: int) -> None:
         near += int((np.abs(found) < NEAR_ZERO * absolute).sum()) if kind == "sum" else 0
         divisor[low - start : high - start] = found
     write_array(run.part("rows/divisor", number), divisor)
-    write_text(run.part("rows/divisor", number, "json"), json.dumps({"near_zero": near}))
+    write_note(run.part("rows/divisor", number, "json"), {"near_zero": near})
 
 
 def write_squares(run: DiffusionRun, number: int) -> None:

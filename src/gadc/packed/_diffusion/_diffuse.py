@@ -8,7 +8,6 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from gadc._base.locks import sole_writer
 from gadc._base.memory import parse_bytes
-from gadc._base.tasks import Progress, run_stages
+from gadc._base.tasks import Progress, local_copy, lock_file, place_of, run_stages
 from gadc.diffusion import DivergentSeriesWarning, NearZeroRowSumWarning
 from gadc.packed._diffusion._hops import spectral_radius
 from gadc.packed._diffusion._run import DiffusionRun
@@ -52,7 +51,9 @@ class DiffusedFeatures:
 
     def slab(self, number: int) -> NDArray[np.float32]:
         """Map a slab of columns, shape (n, width)."""
-        array: NDArray[np.float32] = np.load(self.run.slab(number), mmap_mode="r", allow_pickle=False)
+        array: NDArray[np.float32] = np.load(
+            local_copy(self.run.slab(number)), mmap_mode="r", allow_pickle=False
+        )
         return array
 
     def rows(self, start: int = 0, stop: int | None = None) -> NDArray[np.float32]:
@@ -62,7 +63,9 @@ class DiffusedFeatures:
 
     def row_sums(self) -> NDArray[np.float32]:
         """Map the row sums of S, if they were computed, shape (n,)."""
-        array: NDArray[np.float32] = np.load(self.run.file("f/sums.npy"), mmap_mode="r", allow_pickle=False)
+        array: NDArray[np.float32] = np.load(
+            local_copy(self.run.file("f/sums.npy")), mmap_mode="r", allow_pickle=False
+        )
         return array
 
 
@@ -82,8 +85,9 @@ def diffuse(
     another one in the same work folder is refused with a `BlockingIOError`.
 
     Args:
-        graph: A packed graph, or its folder.
-        workdir: Folder for T and for the result, which all workers of the executor share under this name.
+        graph: A packed graph, its folder, or the URL of the folder by fsspec.
+        workdir: Folder for T and for the result, which all workers of the executor share under this name, or
+            its URL by fsspec, such as s3://bucket/run.
         sums: Also compute the row sums of S. Default: no.
         memory: Memory of one task for its columns, in bytes or text, 4 GB by default; T is mapped and comes
             on top.
@@ -120,11 +124,9 @@ def make_run(
     **settings: Any,
 ) -> DiffusionRun:
     """Check the arguments of a run and describe it; nothing is written."""
-    path = graph.path if isinstance(graph, PackedGraph) else Path(graph)
+    path = place_of(graph.path if isinstance(graph, PackedGraph) else graph)
     size = parse_bytes(memory) if isinstance(memory, str) else memory
-    run = DiffusionRun(
-        str(path.absolute()), str(Path(workdir).absolute()), DiffusionSettings(**settings), size
-    )
+    run = DiffusionRun(path, place_of(workdir), DiffusionSettings(**settings), size)
     if not run.graph.num_features:
         raise ValueError(f"diffuse: the graph {path} must have features, got none.")
     return run
@@ -135,9 +137,9 @@ class holding(ExitStack):  # noqa: N801  it is called like a function
 
     def __init__(self, run: DiffusionRun) -> None:
         super().__init__()
-        folder = Path(run.folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        self.enter_context(sole_writer("diffuse", folder / "plan.json", f"{run.settings}"))
+        plan = lock_file(run.file("plan.json"))
+        plan.parent.mkdir(parents=True, exist_ok=True)
+        self.enter_context(sole_writer("diffuse", plan, f"{run.settings}"))
         try:
             run.claim()
         except BaseException:

@@ -12,8 +12,7 @@ import torch
 from numpy.lib.format import open_memmap
 from torch import Tensor
 
-from gadc._base.files import write_text
-from gadc._base.tasks import write_array, write_whole
+from gadc._base.tasks import local_copy, place_exists, write_array, write_note, write_whole
 from gadc.diffusion._polynomial import evaluate
 from gadc.operators import _spectrum as spectrum
 from gadc.packed._diffusion._columns import PreparedRows, gram_norm, prepared_slab
@@ -70,7 +69,7 @@ def write_spectrum(run: DiffusionRun) -> None:
         if operator.bounds is not None:
             low, high = max(low, operator.bounds[0]), min(high, operator.bounds[1])
         found["interval"] = [low, high]
-    write_text(run.file(SPECTRUM), json.dumps(found))
+    write_note(run.file(SPECTRUM), found)
 
 
 def _needs_radius(run: DiffusionRun, operator: RowsOperator) -> bool:
@@ -85,8 +84,8 @@ def _needs_interval(run: DiffusionRun, operator: RowsOperator) -> bool:
 
 
 def _read_spectrum(run: DiffusionRun) -> dict[str, Any]:
-    place = Path(run.file(SPECTRUM))
-    found: dict[str, Any] = json.loads(place.read_text()) if place.exists() else {}
+    place = run.file(SPECTRUM)
+    found: dict[str, Any] = json.loads(local_copy(place).read_text()) if place_exists(place) else {}
     return found
 
 

@@ -16,6 +16,7 @@ f/sums.npy              row sums of S
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -24,10 +25,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gadc._base.files import write_text
+from gadc._base.files import replacing
+from gadc._base.tasks import is_remote, join_place, local_copy, place_exists, write_note
 from gadc._version import __version__
 from gadc.packed._diffusion._settings import DiffusionSettings
-from gadc.packed._graph import PackedGraph
+from gadc.packed._format import MANIFEST, PackedGraphError
+from gadc.packed._graph import PackedGraph, is_packed
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class DiffusionRun:
 
     Args:
         graph_path: Folder of the packed graph.
-        folder: Work folder.
+        folder: Work folder, or its URL.
         settings: What is computed.
         memory: Bytes that a task may take for columns; the rows of T are mapped and come on top.
     """
@@ -49,7 +52,7 @@ class DiffusionRun:
     @property
     def graph(self) -> PackedGraph:
         """The packed graph, opened once per process."""
-        return _open(self.graph_path, (Path(self.graph_path) / "manifest.json").stat().st_mtime_ns)
+        return open_graph(self.graph_path)
 
     @property
     def transition(self) -> Any:
@@ -58,7 +61,7 @@ class DiffusionRun:
 
     def file(self, name: str) -> str:
         """Return the path of a file of this run."""
-        return str(Path(self.folder) / name)
+        return join_place(self.folder, name)
 
     def part(self, kind: str, number: int, suffix: str = "npy") -> str:
         """Return the path of the file of a row range, such as rows/divisor-0003.npy."""
@@ -75,12 +78,13 @@ class DiffusionRun:
 
     def read(self, kind: str, number: int) -> NDArray[Any]:
         """Read the array of a row range."""
-        array: NDArray[Any] = np.load(self.part(kind, number), allow_pickle=False)
+        array: NDArray[Any] = np.load(local_copy(self.part(kind, number)), allow_pickle=False)
         return array
 
     def mapped(self, kind: str, number: int) -> NDArray[Any]:
         """Map the array of a row range; writing to it would not change the file."""
-        array: NDArray[Any] = np.load(self.part(kind, number), mmap_mode="c", allow_pickle=False)
+        place = local_copy(self.part(kind, number))
+        array: NDArray[Any] = np.load(place, mmap_mode="c", allow_pickle=False)
         return array
 
     def joined(self, kind: str) -> NDArray[Any]:
@@ -90,7 +94,7 @@ class DiffusionRun:
     def notes(self, kind: str) -> list[dict[str, Any]]:
         """Read the notes of all row ranges."""
         count = len(self.row_ranges)
-        return [json.loads(Path(self.part(kind, i, "json")).read_text()) for i in range(count)]
+        return [json.loads(local_copy(self.part(kind, i, "json")).read_text()) for i in range(count)]
 
     def claim(self) -> None:
         """Write the plan, or refuse a folder that belongs to another one.
@@ -98,14 +102,14 @@ class DiffusionRun:
         Raises:
             ValueError: The folder holds the work of another graph, other settings or another version.
         """
-        place = Path(self.file("plan.json"))
+        place = self.file("plan.json")
         plan = {
             "gadc": __version__,
             "graph": self.graph.checksum,
             "row_ranges": [list(one) for one in self.row_ranges],
             "settings": self.settings.to_dict(),
         }
-        if place.exists():
+        if place_exists(place):
             known = _read_plan(place)
             wrong = [name for name, value in plan.items() if known.get(name) != value]
             if wrong:
@@ -114,18 +118,34 @@ class DiffusionRun:
                     f"{' and '.join(wrong)}; choose another folder or remove it."
                 )
             return
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_text(place, json.dumps(plan, indent=1))
+        write_note(place, plan)
 
 
-def _read_plan(place: Path) -> dict[str, Any]:
+def _read_plan(place: str) -> dict[str, Any]:
     try:
-        known = json.loads(place.read_text(encoding="utf-8"))
+        known = json.loads(local_copy(place).read_text(encoding="utf-8"))
     except ValueError:
         known = None
     if not isinstance(known, dict):
         raise ValueError(f"diffuse: {place} must be a plan of this library, got something else.")
     return known
+
+
+def open_graph(place: str) -> PackedGraph:
+    """Open a packed graph once per process; the files of one that lies elsewhere are copied to the cache."""
+    if not is_remote(place):
+        return _open(place, (Path(place) / MANIFEST).stat().st_mtime_ns if is_packed(place) else 0)
+    if not place_exists(join_place(place, MANIFEST)):
+        raise PackedGraphError(f"PackedGraph: {place} must be a folder with a {MANIFEST}, got none.")
+    manifest = local_copy(join_place(place, MANIFEST))
+    folder = manifest.with_name(f"{manifest.name}.graph")
+    if not is_packed(folder):
+        with replacing(folder) as copy:
+            for name in json.loads(manifest.read_text(encoding="utf-8"))["files"]:
+                (copy / name).parent.mkdir(parents=True, exist_ok=True)
+                os.link(local_copy(join_place(place, name)), copy / name)
+            os.link(manifest, copy / MANIFEST)
+    return _open(str(folder), folder.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=4)

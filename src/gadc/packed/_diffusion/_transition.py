@@ -12,15 +12,13 @@ Inner products are sums over the slabs of columns: a slab at a time is in memory
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from gadc._base.files import write_text
-from gadc._base.tasks import write_array
+from gadc._base.tasks import write_array, write_note
 from gadc._base.validation import check_finite_result
 from gadc.diffusion._nearest import merged
 from gadc.operators import LinearOperator, SparsePattern, rescale, row_sums, sddmm
@@ -114,7 +112,7 @@ def write_transition(run: DiffusionRun, number: int) -> None:
             values = values - penalty
     check_finite_result("diffuse", values, "the entries of T", _ADVICE)
     _write_part(run, "t", number, part.pattern, values)
-    write_text(run.part("t/note", number, "json"), json.dumps({"penalty_squares": squares}))
+    write_note(run.part("t/note", number, "json"), {"penalty_squares": squares})
 
 
 def _adjacency(run: DiffusionRun, number: int) -> GraphPart:

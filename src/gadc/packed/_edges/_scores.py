@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gadc._base.tasks import write_array, write_whole
+from gadc._base.tasks import local_copy, write_array, write_whole
 from gadc.operators import SparsePattern, sddmm, spmm
 from gadc.packed._diffusion import DiffusedFeatures, DiffusionRun
 from gadc.packed._diffusion._transition import graph_part
@@ -135,7 +135,7 @@ def write_histograms(path: str, counted: dict[str, Histogram]) -> None:
 
 def read_histograms(path: str) -> dict[str, Histogram]:
     """Read what `write_histograms` wrote."""
-    with np.load(path) as stored:
+    with np.load(local_copy(path)) as stored:
         return {name: Histogram(stored[f"{name}-bins"], stored[f"{name}-counts"]) for name in RANKED}
 
 
@@ -163,7 +163,7 @@ def score_pairs(run: DiffusionRun, pairs: Pairs) -> NDArray[np.float32]:
         units = [_unit(x, square) for x, square in zip(kinds, squares, strict=False)]
         for place, x in enumerate(units):
             inner[place] += sddmm(pairs.pattern, x[rows], x)
-        sums = torch.from_numpy(np.load(run.part("edges/neighbors", number), mmap_mode="c"))
+        sums = torch.from_numpy(run.mapped("edges/neighbors", number))
         inner[3] += sddmm(pairs.pattern, units[0][rows], sums)
         inner[4] += sddmm(pairs.pattern, sums[rows], units[0])
     values = inner.float()

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from gadc._base.tasks import Stage, Task, run_stages
+from gadc._base.tasks import Stage, Task, local_copy, run_stages
 from gadc._base.validation import check_choice, check_count
 from gadc.packed._diffusion import DiffusionRun, Tell, diffusion_stages, holding, make_run, stage_by_rows
 from gadc.packed._edges import _scores, _worst
@@ -148,10 +148,10 @@ def edge_stages(run: DiffusionRun, *, score: str, top: int, seed: int) -> list[S
 def _collect(run: DiffusionRun, score: str, top: int, seed: int) -> SuspiciousEdges:
     """Merge the worst edges of all row ranges and give them their probabilities."""
     m = run.graph.num_entries // 2
-    parts = [np.load(_worst.worst_file(run, i, score, top)) for i in range(len(run.row_ranges))]
+    parts = [np.load(local_copy(_worst.worst_file(run, i, score, top))) for i in range(len(run.row_ranges))]
     merged = {name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS}
     counted = Histogram.merged([Histogram(part["bins"], part["counts"]) for part in parts])
-    planted = np.load(run.file(f"edges/planted-{seed}.npy"))
+    planted = np.load(local_copy(run.file(f"edges/planted-{seed}.npy")))
     calibration = _worst.calibrate(counted, _worst.final_scores(run, planted, score, m))
     order = np.argsort(-merged["score"], kind="stable")[:top]
     chosen = {name: values[order] for name, values in merged.items()}
