@@ -13,14 +13,13 @@ itself is summed elsewhere. GADC (II) has a closed form that needs plain hops an
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from gadc._base.magnitude import norm_of
 from gadc._base.validation import check_finite_result, check_number
-from gadc.diffusion._two_pass import sparse_part
 from gadc.operators import LinearOperator, Step, row_sums
 
 _MAX_PRODUCTS = 100_000
@@ -200,7 +199,8 @@ class _Solver:
     def _closed_form(self, rtol: float) -> Tensor:
         """Return Z (I - ρ s Xᵀ Z)^-1 / (λ+1); the small system is in float64."""
         low, high = self.operator.sparse_bounds or (-1.0, 1.0)
-        hops = self._iterate(sparse_part(self.operator), self.x, low, high, 0.1 * rtol)
+        plain = replace(self.operator, left=None, right=None, low_rank_scale=1.0, bounds=None)
+        hops = self._iterate(plain, self.x, low, high, 0.1 * rtol)
         small = self.ratio * float(self.operator.low_rank_scale) * (self.x.T @ hops).double()
         core = torch.eye(len(small), dtype=torch.float64, device=small.device) - small
         turned = torch.linalg.inv(core) * (1 - self.ratio)

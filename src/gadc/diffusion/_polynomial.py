@@ -1,8 +1,8 @@
 """A polynomial of an operator, Σ_k θ_k T^k X, exact or to a stated relative error.
 
 Without a stated error the sum goes by Horner's rule. With one, and a symmetric T, half of the error may pay
-for a low-rank part of lower rank (`_two_pass` for GADC (II), otherwise `_truncation`) and the rest for fewer
-products in the Chebyshev basis (`_chebyshev`).
+for a low-rank part of lower rank (`_truncation`) and the rest for fewer products in the Chebyshev basis
+(`_chebyshev`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from gadc._base.validation import check_finite_result, check_fits, check_number
 from gadc.diffusion._chebyshev import chebyshev
 from gadc.diffusion._horner import horner, learned_horner
 from gadc.diffusion._truncation import truncated
-from gadc.diffusion._two_pass import two_pass
 from gadc.operators import LinearOperator
 
 _ADVICE = (
@@ -106,9 +105,6 @@ def unchecked_polynomial(
     if rtol is None or not operator.symmetric or len(theta) < 3:
         return horner(operator, x, theta)
     columns, unit = rescaled(x)  # norms of huge or tiny features would not fit into their type
-    found = two_pass(operator, columns, theta, rtol) if unit == 1 else None
-    if found is not None:
-        return found
     operator, rest = truncated(operator, columns, theta, rtol)
     out = chebyshev(operator, columns, theta, rest)
     return horner(operator, x, theta) if out is None else out if unit == 1 else out * unit

@@ -25,7 +25,7 @@ from gadc.diffusion._horner import horner
 from gadc.operators import LinearOperator
 
 _PROBES = 32
-SAFETY = 2.0
+_SAFETY = 2.0
 
 
 def truncated(
@@ -63,13 +63,13 @@ def lowest_rank(
     Returns:
         The operator, or None where no rank that is several times lower keeps the error.
     """
-    probes, _ = probes_of(x)
+    probes = x @ _gaussian((x.shape[1], _PROBES), 1, x)
     exact = horner(operator, probes, theta)
     if not torch.isfinite(exact.sum()):
         return None
     for rank in _ranks(operator):
         thin = compress(operator, rank)
-        if norm_of(horner(thin, probes, theta) - exact) * SAFETY <= rtol * norm_of(exact):
+        if norm_of(horner(thin, probes, theta) - exact) * _SAFETY <= rtol * norm_of(exact):
             return thin
     return None
 
@@ -79,7 +79,7 @@ def compress(operator: LinearOperator, rank: int, *, seed: int = 0) -> LinearOpe
     left, right = operator.left, operator.right
     if left is None or right is None:
         raise ValueError("compress: the operator must have a low-rank part, got none.")
-    basis = gaussian((len(left), rank), seed, left)
+    basis = _gaussian((len(left), rank), seed, left)
     for _ in range(2):  # M itself squares the singular values of X, so two passes are a sharp power iteration
         basis = torch.linalg.qr(left @ (right.T @ basis)).Q
     core = (basis.T @ left) @ (right.T @ basis) * operator.low_rank_scale
@@ -94,13 +94,6 @@ def _ranks(operator: LinearOperator) -> Iterator[int]:
         rank *= 2
 
 
-def probes_of(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Return X Ω and Ω, random combinations of the columns of X that an error is measured on."""
-    mixture = gaussian((x.shape[1], _PROBES), 1, x)
-    return x @ mixture, mixture
-
-
-def gaussian(shape: tuple[int, int], seed: int, like: Tensor) -> Tensor:
-    """Return normal random numbers that the seed decides, in the type and on the device of `like`."""
+def _gaussian(shape: tuple[int, int], seed: int, like: Tensor) -> Tensor:
     generator = torch.Generator().manual_seed(seed)
     return torch.randn(shape, generator=generator, dtype=torch.float64).to(like.device, like.dtype)
