@@ -43,6 +43,14 @@ def found_scores(kind: str, view: GraphView) -> tuple[np.ndarray, object]:
     return 1 - found.frame.sort(ids)["score"].to_numpy(), found
 
 
+def flipped(y: np.ndarray, rate: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Give a share of the labels another class, drawn uniformly."""
+    known, classes = np.flatnonzero(y >= 0), int(y.max()) + 1
+    wrong = np.zeros(len(y), dtype=bool)
+    wrong[rng.choice(known, round(rate * len(known)), replace=False)] = True
+    return np.where(wrong, (y + rng.integers(1, classes, len(y))) % classes, y), wrong
+
+
 def labels() -> None:
     from cleanlab.rank import get_label_quality_scores
 
@@ -53,16 +61,16 @@ def labels() -> None:
             rows = []
             for seed in SEEDS:
                 data, rng = copied(load(name)), np.random.default_rng(seed)
-                y = data.y.numpy()
-                wrong = np.zeros(len(y), dtype=bool)
-                wrong[rng.choice(len(y), round(rate * len(y)), replace=False)] = True
-                y = np.where(wrong, (y + rng.integers(1, y.max() + 1, len(y))) % (y.max() + 1), y)
+                y, wrong = flipped(data.y.numpy(), rate, rng)
                 data.y = torch.from_numpy(y)
                 view = GraphView(data=data)
                 ours, _ = found_scores("label", view)
                 same = probabilities(view, view.adjacency, y, 0)
+                y, wrong = y[view.labelled], wrong[view.labelled]
                 model = LogisticRegression(C=3.0, max_iter=300)
-                alone = cross_val_predict(model, unit_rows(view.rows), y, cv=5, method="predict_proba")
+                alone = cross_val_predict(
+                    model, unit_rows(view.rows)[view.labelled], y, cv=5, method="predict_proba"
+                )
                 row = [average_precision_score(wrong, ours)]
                 for shares in (same, alone):
                     for method in ("self_confidence", "normalized_margin"):
@@ -209,14 +217,10 @@ def _planted(data: Data, kind: str) -> tuple[Data, object]:
     if kind == "feature":
         bad, truth = damaged_rows(data, "exchanged", 0.1, 1)
         return bad, lambda view: truth
-    rng, bad = np.random.default_rng(1), copied(data)
-    wrong = np.zeros(data.num_nodes, dtype=bool)
-    wrong[rng.choice(data.num_nodes, data.num_nodes // 10, replace=False)] = True
-    classes = int(data.y.max()) + 1
-    bad.y = torch.from_numpy(
-        np.where(wrong, (data.y.numpy() + rng.integers(1, classes, data.num_nodes)) % classes, data.y.numpy())
-    )
-    return bad, lambda view: wrong
+    bad = copied(data)
+    y, wrong = flipped(data.y.numpy(), 0.1, np.random.default_rng(1))
+    bad.y = torch.from_numpy(y)
+    return bad, lambda view: wrong[view.labelled]
 
 
 def alarms() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,39 +26,51 @@ class Likeness:
 
     Args:
         rows: Comparable features, shape (n, d); d may be 0.
-        graph: Adjacency matrix.
+        graph: Adjacency matrix, perhaps with weights.
     """
 
     rows: Matrix
     graph: sparse.csr_array
 
-    def of(self, pairs: Integers, *, linked: bool) -> list[Array]:
+    def of(self, pairs: Integers, weight: Array | None = None) -> list[Array]:
         """Compare the ends of pairs; with features five columns, without them one, all high for like nodes.
 
         Args:
             pairs: Shape (2, m).
-            linked: Whether the pairs are edges of the graph; then an edge does not speak for itself.
+            weight: Weight of each pair as an edge of the graph, so that an edge does not speak for itself; by
+                default the pairs are not edges.
         """
         u, v = pairs
         found = []
         if self.rows.shape[1]:
+            less = np.zeros(len(u)) if weight is None else weight
             q = unit_rows(self.rows)
-            sums, own = self.graph @ q, np.einsum("ij,ij->i", q, q)
-            degree, less = np.diff(self.graph.indptr), int(linked)
+            sums, own, degree = self.graph @ q, np.einsum("ij,ij->i", q, q), self.degree
             of_u = (dots(q, sums, u, v) - less * own[u]) / np.maximum(degree[v] - less, 1)
             of_v = (dots(sums, q, u, v) - less * own[v]) / np.maximum(degree[u] - less, 1)
-            smooth = unit_rows(self.smoothed(2))
-            found = [
-                dots(q, q, u, v),
-                (of_u + of_v) / 2,
-                _hoods(q, sums, u, v, less),
-                dots(smooth, smooth, u, v),
-            ]
+            denoised = unit_rows(self.denoised())
+            found = [dots(q, q, u, v), (of_u + of_v) / 2, _hoods(q, sums, u, v, less)]
+            found.append(dots(denoised, denoised, u, v))
         return [*found, common_neighbors(self.graph, u, v)]
+
+    @cached_property
+    def degree(self) -> Matrix:
+        """Sum of the weights at each node."""
+        found: Matrix = np.asarray(self.graph.sum(1)).ravel().astype(np.float32)
+        return found
+
+    def denoised(self) -> Matrix:
+        """Diffuse the features: Σ_k (2/3 T)^k X with four steps, as in `gadc.diffuse` up to a factor."""
+        scale = 1 / np.sqrt(self.degree + 1.0)
+        found = self.rows
+        for _ in range(4):
+            scaled = scale[:, None] * found
+            found = self.rows + 2 / 3 * (scale[:, None] * (self.graph @ scaled + scaled))
+        return found
 
     def smoothed(self, steps: int) -> Matrix:
         """Average the features over the graph with self-loops, normalised on both sides."""
-        scale = 1 / np.sqrt(np.diff(self.graph.indptr) + 1.0).astype(np.float32)
+        scale = 1 / np.sqrt(self.degree + 1.0)
         smooth = self.rows
         for _ in range(steps):
             scaled = (scale[:, None] * smooth).astype(np.float32, copy=False)
@@ -74,19 +87,20 @@ def dots(a: NDArray[np.floating], b: NDArray[np.floating], u: Integers, v: Integ
     return found
 
 
-def _hoods(q: Matrix, sums: Matrix, u: Integers, v: Integers, less: int) -> Array:
+def _hoods(q: Matrix, sums: Matrix, u: Integers, v: Integers, less: Array) -> Array:
     """Compute the cosine of both neighbourhoods, each with its own node and without the other end."""
     found = np.empty(len(u))
     for start in range(0, len(u), _PART):
         a, b = u[start : start + _PART], v[start : start + _PART]
-        one, other = sums[a] + q[a] - less * q[b], sums[b] + q[b] - less * q[a]
+        own = less[start : start + _PART, None].astype(np.float32)
+        one, other = sums[a] + q[a] - own * q[b], sums[b] + q[b] - own * q[a]
         found[start : start + _PART] = np.einsum("ij,ij->i", unit_rows(one), unit_rows(other))
     return found
 
 
 def common_neighbors(graph: sparse.csr_array, u: Integers, v: Integers) -> Array:
     """Sum 1 / log(degree) over the common neighbours of each pair (Adamic and Adar)."""
-    n, degree = graph.shape[0], np.diff(graph.indptr)
+    n, degree = graph.shape[0], np.diff(graph.indptr)  # weights change the sums, not the degrees
     weight = 1 / np.log(np.maximum(degree, 2)).astype(np.float32)
     weight[degree > _HUB] = 0
     weighted = sparse.csr_array(graph @ sparse.diags_array(weight))

@@ -66,7 +66,9 @@ class Judged:
     auc: float
 
 
-def judge(final: Array, rounds: list[Round], *, monotone: bool = True, seed: int = 0) -> Judged:
+def judge(
+    final: Array, rounds: list[Round], *, monotone: bool = True, anchored: bool = False, seed: int = 0
+) -> Judged:
     """Score items by their evidence, and estimate how likely each is an issue.
 
     Args:
@@ -74,6 +76,8 @@ def judge(final: Array, rounds: list[Round], *, monotone: bool = True, seed: int
             score itself, and must lie between 0 and 1.
         rounds: Evidence with planted issues.
         monotone: Whether more evidence can only raise the score; True by default.
+        anchored: Whether the first column is a score of its own that counts twice as much as the learned one;
+            False by default.
         seed: Seed of folds and models, 0 by default.
     """
     m = len(final)
@@ -100,7 +104,24 @@ def judge(final: Array, rounds: list[Round], *, monotone: bool = True, seed: int
         for r, one in enumerate(rounds):
             given[r][given_fold[r] == k] = _predict(model, one.given[given_fold[r] == k])
             planted[r][planted_fold[r] == k] = _predict(model, one.planted[planted_fold[r] == k])
+    if anchored:
+        planted = [
+            _anchored(one.given[:, 0], here, one.planted[:, 0], new)
+            for one, here, new in zip(rounds, given, planted, strict=True)
+        ]
+        given = [
+            _anchored(one.given[:, 0], here, one.given[:, 0], here)
+            for one, here in zip(rounds, given, strict=True)
+        ]
+        score = _anchored(final[:, 0], score, final[:, 0], score)
     return _calibrated(score, given, planted)
+
+
+def _anchored(anchor: Array, learned: Array, own_anchor: Array, own_learned: Array) -> Array:
+    """Average the places of items among all in two scores, the first with double weight; high is bad."""
+    first = 1 - places_among(np.sort(anchor), own_anchor)
+    second = 1 - places_among(np.sort(learned), own_learned)
+    return (2 * first + second) / 3
 
 
 def _calibrated(score: Array, given: list[Array], planted: list[Array]) -> Judged:

@@ -126,9 +126,11 @@ class GraphView:
         return np.random.default_rng([self.seed, salt])
 
 
-def adjacency_of(pairs: Integers, num_nodes: int) -> sparse.csr_array:
-    """Build the symmetric adjacency matrix of undirected pairs, float32."""
+def adjacency_of(pairs: Integers, num_nodes: int, weight: Floats | None = None) -> sparse.csr_array:
+    """Build the symmetric adjacency matrix of undirected pairs, float32; all weigh 1 by default."""
     u, v = pairs
     ends = (np.concatenate([u, v]), np.concatenate([v, u]))
-    ones = np.ones(2 * len(u), dtype=np.float32)
-    return sparse.csr_array((ones, ends), shape=(num_nodes, num_nodes))
+    values = np.ones(2 * len(u), dtype=np.float32)
+    if weight is not None:
+        values = np.concatenate([weight, weight]).astype(np.float32)
+    return sparse.csr_array((values, ends), shape=(num_nodes, num_nodes))

@@ -3,7 +3,7 @@
 Each labelled node is judged by models that have not seen its label, from its features, the features around it
 and the classes of its neighbours. Evidence against a label:
 
-    margin     log-probability of the best other class minus the one of the given class; this is the score
+    margin     log-probability of the best other class minus the one of the given class
     own        minus the log-probability of the given class
     neighbors  share of the labelled neighbours that have another class
 
@@ -28,6 +28,7 @@ from gadc.lab._view import GraphView, Integers
 
 _ROUNDS = 2
 _PLANTED = 0.1  # of the labels, per round
+_WEIGHT = 0.25  # of the best other class in the score; at 0 only the given class counts
 
 _REASONS = (
     Reason("another class fits better, by more than at {share} of the nodes"),
@@ -107,15 +108,16 @@ def _judge(view: GraphView, evidence: Array, shares: Array) -> Judged:
             continue
         flipped = _evidence(view.adjacency, y, probabilities(view, view.adjacency, y, view.seed + number))
         kept = np.setdiff1d(np.arange(len(nodes)), hosts)
-        share = _share_of_best(flipped)
-        rounds.append(Round(given=share[kept], planted=share[hosts], hosts=hosts))
-    return judge(_share_of_best(evidence), rounds, seed=view.seed)
+        score = _score(flipped)
+        rounds.append(Round(given=score[kept], planted=score[hosts], hosts=hosts))
+    return judge(_score(evidence), rounds, seed=view.seed)
 
 
-def _share_of_best(evidence: Array) -> Array:
-    """Turn the margin into the share of the best other class beside the given one, shape (labelled, 1)."""
-    share: Array = 1 / (1 + np.exp(-evidence[:, :1]))
-    return share
+def _score(evidence: Array) -> Array:
+    """Turn evidence into a score p_best^w / (p_best^w + p_own) between 0 and 1, shape (labelled, 1)."""
+    margin, own = evidence[:, :1], evidence[:, 1:2]
+    score: Array = 1 / (1 + np.exp(-_WEIGHT * margin - (1 - _WEIGHT) * own))
+    return score
 
 
 def _wrong_classes(confusion: Array, codes: Integers, rng: np.random.Generator) -> Integers:

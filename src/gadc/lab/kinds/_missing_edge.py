@@ -161,7 +161,7 @@ def _nearest(view: GraphView, graph: sparse.csr_array, nodes: Integers) -> Integ
 
 def _evidence(view: GraphView, graph: sparse.csr_array, pairs: Integers) -> Array:
     """Compute what speaks for an edge, shape (k, f)."""
-    parts = Likeness(view.rows, graph).of(pairs, linked=False)
+    parts = Likeness(view.rows, graph).of(pairs)
     if view.num_classes > 1:
         classes = beliefs(view, graph)
         parts.append(dots(classes, classes, *pairs))

@@ -13,6 +13,7 @@ from gadc.lab._view import GraphView
 
 _LEAST = 20  # edges with labels at both ends, for a verdict by labels
 _ADJUSTED = 0.1  # (homophily - chance) / (1 - chance) below which edges join unlike nodes
+_ALIKE = 0.02  # mean cosine of neighbours above which their features are alike
 _SAMPLE = 20_000
 
 
@@ -45,6 +46,11 @@ class Mixing:
         if self.labelled_edges >= _LEAST and not math.isnan(self.adjusted):
             return self.adjusted < _ADJUSTED
         return bool(self.cosine < -2 * self.error)
+
+    @property
+    def has_like_features(self) -> bool:
+        """Whether neighbours have clearly more in common than random pairs, whatever their labels say."""
+        return bool(self.cosine > _ALIKE + 2 * self.error)
 
 
 def mixing_of(view: GraphView) -> Mixing:
