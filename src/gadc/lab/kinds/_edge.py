@@ -117,8 +117,8 @@ def _notes(view: GraphView, judged: Judged, mixing: Mixing, *, reverse: bool, wi
         )
     elif mixing.is_heterophilous:
         notes.append(
-            "Edges join different classes, but nodes with like features, so they are judged by their features. "
-            "Where classes differ by nature, look at the flagged edges before removing any."
+            "Edges join different classes, but nodes with like features, so they are judged by features. "
+            "Look at the flagged edges before removing any."
         )
     return notes
 

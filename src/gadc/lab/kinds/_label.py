@@ -4,7 +4,7 @@ Each labelled node is judged by models that have not seen its label, from its fe
 and the classes of its neighbours. Evidence against a label:
 
     margin     log-probability of the best other class minus the one of the given class
-    own        minus the log-probability of the given class
+    own        minus the log-probability of the given class; the score is this probability
     neighbors  share of the labelled neighbours that have another class
 
 Labels are flipped on purpose, between classes that labels and predictions confuse, to learn how a wrong label
@@ -28,7 +28,6 @@ from gadc.lab._view import GraphView, Integers
 
 _ROUNDS = 2
 _PLANTED = 0.1  # of the labels, per round
-_WEIGHT = 0.25  # of the best other class in the score; at 0 only the given class counts
 
 _REASONS = (
     Reason("another class fits better, by more than at {share} of the nodes"),
@@ -114,9 +113,8 @@ def _judge(view: GraphView, evidence: Array, shares: Array) -> Judged:
 
 
 def _score(evidence: Array) -> Array:
-    """Turn evidence into a score p_best^w / (p_best^w + p_own) between 0 and 1, shape (labelled, 1)."""
-    margin, own = evidence[:, :1], evidence[:, 1:2]
-    score: Array = 1 / (1 + np.exp(-_WEIGHT * margin - (1 - _WEIGHT) * own))
+    """Return one minus the probability of the given class (cleanlab's self-confidence), shape (labelled, 1)."""
+    score: Array = 1 - np.exp(-evidence[:, 1:2])
     return score
 
 
