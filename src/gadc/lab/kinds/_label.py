@@ -113,7 +113,7 @@ def _judge(view: GraphView, evidence: Array, shares: Array) -> Judged:
 
 
 def _score(evidence: Array) -> Array:
-    """Return one minus the probability of the given class (cleanlab's self-confidence), shape (labelled, 1)."""
+    """Return 1 - probability of the given class (cleanlab's self-confidence), shape (labelled, 1)."""
     score: Array = 1 - np.exp(-evidence[:, 1:2])
     return score
 
