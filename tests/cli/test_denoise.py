@@ -141,3 +141,16 @@ def test_denoise_divides_by_the_row_sums_of_s(run_json, folder, mine, data):
     expected = diffuse(data.x, data.edge_index, **settings) / sums[:, None]
     found = pl.read_parquet(out).drop("person").to_numpy()
     np.testing.assert_allclose(found, expected.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_denoise_sums_the_whole_series(run, run_json, folder, mine, data):
+    out = folder / "f.parquet"
+    options = ("--variant", "plain", "--lam", "2", "--rtol", "1e-5")
+    found = run_json("denoise", *mine, *options, "--num-steps", "converged", "-o", out)
+    assert found["settings"]["num_steps"] is None
+    whole = pl.read_parquet(out).drop("person").to_numpy()
+    run_json("denoise", *mine, *options[:4], "--num-steps", "100", "-o", out)
+    np.testing.assert_allclose(whole, pl.read_parquet(out).drop("person").to_numpy(), rtol=1e-4)
+    code, _, err = run("denoise", *mine, "--num-steps", "many", "-o", out)
+    assert code == 2
+    assert "must be a whole number or converged" in err

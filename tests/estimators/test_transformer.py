@@ -168,3 +168,11 @@ def test_transform_with_an_executor_gives_the_same_features():
     with ThreadPoolExecutor(2) as executor:
         found = model.transform(features, executor=executor)
     np.testing.assert_allclose(found, model.transform(features), rtol=1e-6)
+
+
+def test_transformer_without_a_number_of_steps_sums_the_whole_series():
+    path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    X = np.array([[1.0], [0.0], [1.0]])
+    whole = GADCTransformer(path, variant="plain", lam=1.0, num_steps=None, rtol=1e-10).fit_transform(X)
+    many = GADCTransformer(path, variant="plain", lam=1.0, num_steps=100).fit_transform(X)
+    np.testing.assert_allclose(whole, many, rtol=1e-9)

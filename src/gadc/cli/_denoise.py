@@ -18,7 +18,7 @@ from gadc.cli._options.graph import GraphOptions, refuse_for_packed
 from gadc.cli._options.output import AsJson, EscapeFormulas, TableOrFolderOut, check_table_path
 from gadc.cli._output import print_facts, print_json, say, write_table
 from gadc.cli._progress import iterating, working
-from gadc.diffusion import diffuse, minimize_agsd, normalize_rows, row_sums, transition
+from gadc.diffusion import converged, diffuse, minimize_agsd, normalize_rows, row_sums, transition
 from gadc.estimators._graph_data import read_preparation
 from gadc.packed import PackedGraph
 from gadc.packed._denoise import denoise_stages
@@ -125,6 +125,9 @@ def _row_sums(x: Tensor, data: Data, options: DiffusionOptions) -> Tensor:
     """Return S 1."""
     edges = data.edge_index, data.get("edge_weight")
     operator = transition(x, *edges, variant=options.variant, eps=options.eps)
+    if options.num_steps is None:
+        ones = torch.ones((len(x), 1), dtype=x.dtype)
+        return converged(operator, ones, options.lam, options.rtol).features.squeeze(1)
     return row_sums(operator, lam=options.lam, num_steps=options.num_steps)
 
 

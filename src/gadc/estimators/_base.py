@@ -28,7 +28,7 @@ class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
     adjacency: Any
     variant: str
     lam: float
-    num_steps: int
+    num_steps: int | None
     eps: float
     normalize: str
     rtol: float | None
@@ -43,8 +43,9 @@ class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
         check_choice(owner, self.normalize, "normalize", NORMALIZATIONS)
         variant = "II" if self.variant == "auto" else self.variant
         make_transition(variant, eps=self.eps, self_loops=self.self_loops, directed=self.directed)
-        check_steps(owner, self.num_steps)
-        neumann(self.lam, self.num_steps)
+        if self.num_steps is not None:
+            check_steps(owner, self.num_steps)
+        neumann(self.lam, 0 if self.num_steps is None else self.num_steps)
         if self.rtol is not None:
             check_number(owner, self.rtol, "rtol", strict=True)
 

@@ -54,7 +54,8 @@ class GADCClassifier(DiffusionPredictor):
             see `gadc.models.Auto`. Or one of "plain", "I", "II", "III", "IV", "IV+"; see `gadc.transition`.
             Default: "auto".
         lam: Strength λ >= 0 of the smoothing; at 0 the graph is not used. Default: 32.
-        num_steps: Number K of diffusion steps. Default: 16.
+        num_steps: Number K of diffusion steps; None sums the whole series, see `gadc.diffusion.converged`.
+            Default: 16.
         eps: Radius ε >= 0 of the adversary. Default: 1.
         normalize: Row normalisation before the diffusion: "none", "sum", "l1" or "l2". Default: "none".
         rtol: Allowed relative error of the diffusion. Default: None, which sums the series directly.
@@ -130,7 +131,7 @@ class GADCClassifier(DiffusionPredictor):
         adjacency: Any = None,
         variant: str = "auto",
         lam: float = 32.0,
-        num_steps: int = 16,
+        num_steps: int | None = 16,
         eps: float = 1.0,
         normalize: str = "none",
         rtol: float | None = None,

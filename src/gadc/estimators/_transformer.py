@@ -37,7 +37,8 @@ class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator
         adjacency: Graph, unless `fit` is given one. Default: none.
         variant: "plain", "I", "II", "III", "IV" or "IV+"; see `gadc.transition`. Default: "II".
         lam: Strength λ >= 0 of the smoothing; at 0 the graph is not used. Default: 32.
-        num_steps: Number K of diffusion steps. Default: 16.
+        num_steps: Number K of diffusion steps; None sums the whole series, see `gadc.diffusion.converged`.
+            Default: 16.
         eps: Radius ε >= 0 of the adversary. Default: 1.
         normalize: Row normalisation before the diffusion: "none", "sum", "l1" or "l2". Default: "none".
         rtol: Allowed relative error, see `gadc.polynomial`. Default: None, which sums the series directly.
@@ -68,7 +69,7 @@ class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator
         adjacency: Any = None,
         variant: str = "II",
         lam: float = 32.0,
-        num_steps: int = 16,
+        num_steps: int | None = 16,
         eps: float = 1.0,
         normalize: str = "none",
         rtol: float | None = None,
@@ -125,6 +126,8 @@ class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator
 
     def _transform_on(self, executor: Executor, x: Tensor, graph: Data) -> NDArray[Any]:
         """Return S X, diffused in slabs of columns by the workers of an executor."""
+        if self.num_steps is None:
+            raise ValueError("GADCTransformer: num_steps must be a number with an executor, got None.")
         x = normalize_rows(x, self.normalize)
         settings = {name: getattr(self, name) for name in ("variant", "eps", "self_loops", "directed")}
         operator = transition(x, graph.edge_index, graph.edge_weight, **settings)

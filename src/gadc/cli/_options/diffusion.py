@@ -12,13 +12,31 @@ _option = partial(typer.Option, rich_help_panel="Diffusion")
 _auto_option = partial(typer.Option, rich_help_panel="Comparison of models (auto)")
 
 
+def _steps(text: str) -> int | None:
+    """Read a number of steps; "converged" is None, the whole series."""
+    if text == "converged":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"must be a whole number or converged, got {text!r}.") from None
+
+
 @dataclass(frozen=True, kw_only=True)
 class DiffusionOptions:
     """The settings of the diffusion S, by the names of the estimators."""
 
     variant: Annotated[str, _option("--variant", help=f"Variant of GADC: {', '.join(VARIANTS)}.")] = "II"
     lam: Annotated[float, _option("--lam", help="Strength λ >= 0 of the smoothing.")] = 32.0
-    num_steps: Annotated[int, _option("--num-steps", help="Number K of diffusion steps.")] = 16
+    num_steps: Annotated[
+        int | None,
+        _option(
+            "--num-steps",
+            parser=_steps,
+            metavar="INTEGER|converged",
+            help="Number K of diffusion steps, or converged for the whole series.",
+        ),
+    ] = 16
     eps: Annotated[float, _option("--eps", help="Radius ε >= 0 of the adversary.")] = 1.0
     normalize: Annotated[
         str, _option("--normalize", help="Row normalisation of the features: none, l1, l2 or sum.")

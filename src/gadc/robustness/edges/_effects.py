@@ -121,6 +121,8 @@ class _Reader:
     @classmethod
     def of(cls, model: GADCClassifier, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> _Reader:
         """Merge repeated edges and find out how the model builds T."""
+        if model.num_steps is None:
+            raise ValueError("edge_effects: num_steps of the model must be a number, got None.")
         graph = adjacency(edge_index, edge_weight, len(x), directed=model.directed, dtype=x.dtype)
         entries = torch.stack([graph.pattern.rows.long(), graph.pattern.cols.long()])
         proper = entries[0] != entries[1]
