@@ -19,6 +19,7 @@ from gadc.diffusion._converged import Converged, converged
 from gadc.diffusion._denoising import AGSDSolution, NotConvergedWarning, minimize_agsd
 from gadc.diffusion._diffuse import DivergentSeriesWarning, diffuse
 from gadc.diffusion._low_rank import LowRank
+from gadc.diffusion._nearest import ApproximateNeighborsWarning
 from gadc.diffusion._normalization import NORMALIZATIONS, NearZeroRowSumWarning, normalize_rows
 from gadc.diffusion._objectives import agsd_objective, gsd_objective, worst_perturbation
 from gadc.diffusion._polynomial import polynomial
@@ -52,6 +53,7 @@ __all__ = [
     "VARIANTS",
     "AGSDSolution",
     "AnchoredCosine",
+    "ApproximateNeighborsWarning",
     "Converged",
     "CosineGraph",
     "DivergentSeriesWarning",

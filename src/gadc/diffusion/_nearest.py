@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import torch
@@ -10,17 +11,25 @@ from torch import Tensor
 from gadc._base.magnitude import usual_rows
 from gadc._base.memo import remembered
 from gadc._base.pairs import edge_keys, reversed_keys
+from gadc.diffusion._cells import nearest_in_cells
 from gadc.operators import LinearOperator, SparsePattern
 
 _BLOCK = 1024  # rows of cosines at a time
+MAX_EXACT = 50_000  # nodes whose pairs are all compared
+
+
+class ApproximateNeighborsWarning(UserWarning):
+    """Some of the nearest nodes were missed; the message has the share that was found."""
 
 
 @torch.no_grad()
 def nearest(x: Tensor, count: int) -> LinearOperator:
     """Join i and j by an edge of weight 1 where one is among the `count` nodes nearest to the other.
 
-    Only nodes with a cosine above 0 are neighbours; among equal cosines the choice is arbitrary. All pairs
-    are compared, a block of rows at a time, with O(n² d) operations. The choice has no gradient.
+    Only nodes with a cosine above 0 are neighbours; among equal cosines the choice is arbitrary. Up to 50,000
+    nodes, all pairs are compared, a block of rows at a time, with O(n² d) operations. Beyond, nodes are
+    compared within cells (`_cells`), and an `ApproximateNeighborsWarning` tells the share of the neighbours
+    that were found. The choice has no gradient.
 
     Args:
         x: Features X, shape (n, d).
@@ -35,6 +44,12 @@ def nearest(x: Tensor, count: int) -> LinearOperator:
     count = min(count, n - 1)
     nodes = torch.arange(n, device=x.device)
     keys = [edge_keys((nodes, nodes), n)]
+    if n > MAX_EXACT and count > 0 and x.device.type == "cpu":
+        found = nearest_in_cells(directions, count)
+        _tell(found.recall, count)
+        near = edge_keys((nodes.unsqueeze(1), found.indices), n)[found.cosines > 0]
+        keys += [near, reversed_keys(near, n)]
+        count = 0
     for start in range(0, n if count > 0 else 0, _BLOCK):
         rows = torch.arange(start, min(start + _BLOCK, n), device=x.device)
         cosines = directions[rows] @ directions.T
@@ -46,6 +61,15 @@ def nearest(x: Tensor, count: int) -> LinearOperator:
     pattern = SparsePattern.from_keys(distinct, n, n, symmetric=True)
     values = torch.ones(pattern.nnz, dtype=x.dtype, device=x.device)
     return LinearOperator(pattern, values.index_fill_(0, pattern.diagonal, 0.0), symmetric=True)
+
+
+def _tell(recall: float, count: int) -> None:
+    warnings.warn(
+        f"IV+: beyond {MAX_EXACT:,} nodes the {count} nearest nodes are searched in cells; "
+        f"{recall:.1%} of them were found, measured on a sample of nodes.",
+        ApproximateNeighborsWarning,
+        stacklevel=2,
+    )
 
 
 def merged(graph: LinearOperator, other: LinearOperator, weight: float) -> LinearOperator:
