@@ -6,6 +6,7 @@
     read_graph                       a graph from one file (.npz, .graphml, .edgelist, .pt)
     write_tables, write_npz          a graph as two tables, or as one NumPy archive
     csbm, digits, power_law          graphs that need no files; `GENERATORS` has them by name
+    company_register                 tables of a company register with planted errors
     changed_edges                    the edges that an attack or noise added and removed
     graph_statistics                 degrees, class sizes and homophily of any graph
     TableError, ChecksumError, DatasetNotFoundError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from gadc.datasets.named._errors import ChecksumError, DatasetNotFoundError
     from gadc.datasets.named._loading import load
     from gadc.datasets.named._registry import names
-    from gadc.datasets.synthetic import GENERATORS, csbm, digits, power_law
+    from gadc.datasets.synthetic import GENERATORS, CompanyRegister, company_register, csbm, digits, power_law
     from gadc.datasets.tables._from_tables import from_tables
     from gadc.datasets.tables._preparation import FeaturePreparation
     from gadc.datasets.tables._report import TableError, TableReport
@@ -35,12 +36,14 @@ __all__ = [
     "GENERATORS",
     "Card",
     "ChecksumError",
+    "CompanyRegister",
     "DatasetNotFoundError",
     "FeaturePreparation",
     "TableError",
     "TableReport",
     "card",
     "changed_edges",
+    "company_register",
     "csbm",
     "digits",
     "from_tables",
@@ -62,7 +65,7 @@ _MODULES = {
     "named._errors": ("ChecksumError", "DatasetNotFoundError"),
     "named._loading": ("load",),
     "named._registry": ("names",),
-    "synthetic": ("GENERATORS", "csbm", "digits", "power_law"),
+    "synthetic": ("GENERATORS", "CompanyRegister", "company_register", "csbm", "digits", "power_law"),
     "tables._from_tables": ("from_tables",),
     "tables._preparation": ("FeaturePreparation",),
     "tables._report": ("TableError", "TableReport"),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
+from gadc._base.pairs import key_ends, undirected_keys
 from gadc.lab._findings import Findings, empty_frame
 from gadc.lab._kind import Kind
 from gadc.lab._view import GraphView, Integers
@@ -100,8 +101,7 @@ def _near_rows(view: GraphView) -> tuple[Integers, Integers, NDArray[np.float64]
         u, v = np.repeat(np.arange(n), near.shape[1]), near.ravel()
     else:
         u, v = _by_projections(rows, view.generator(salt=5))
-    pairs = np.unique(np.stack([np.minimum(u, v), np.maximum(u, v)]), axis=1)
-    u, v = pairs[:, pairs[0] < pairs[1]]
+    u, v = key_ends(np.unique(undirected_keys((u[u != v], v[u != v]), n)), n)
     usual = float(np.sqrt(2 * rows.var(0).sum())) or 1.0
     distance = np.empty(len(u))
     for start in range(0, len(u), 2**18):
