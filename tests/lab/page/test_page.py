@@ -7,7 +7,11 @@ from html import unescape
 import numpy as np
 import polars as pl
 import pytest
+import torch
+from scipy import sparse
 
+import gadc
+from gadc.datasets import csbm
 from gadc.lab import KINDS, Findings
 from gadc.lab._page import page_html
 from tests.helpers.lab_pages import HOSTILE, judged, page_lab
@@ -174,3 +178,21 @@ def test_page_of_a_graph_without_labels_and_features():
     bare.findings = {"edge": Findings(frame=judged(edges, flagged=1), summary="")}
     bare.kinds = {"edge": KINDS["edge"]}
     assert "Features that differ most" not in page_html(bare)
+
+
+def test_page_of_features_that_are_mostly_zeros():
+    data = csbm(60, num_classes=3, num_features=4, mean_degree=6.0, seed=0)
+    x = torch.zeros(60, 300)
+    x[:, :4] = (data.x > 0).float()
+    data.x = x
+    lab = gadc.Lab(data)
+    assert sparse.issparse(lab.view.features)
+    u, v = lab.view.pairs
+    differs = (lab.view.features[u] != lab.view.features[v]).sum(1) > 0
+    chosen = pl.DataFrame({"source": u[differs][:1], "target": v[differs][:1]})
+    lab.findings, lab.kinds = {"edge": Findings(frame=judged(chosen, flagged=1), summary="")}, KINDS
+    place = int((lab.view.features[[u[differs][0]]] != lab.view.features[[v[differs][0]]]).indices[0])
+    deviation = lab.view.features[:, [place]].toarray().std()
+    page = page_html(lab)
+    assert "Features that differ most" in page
+    assert f"{1 / deviation:.1f} SD" in page
