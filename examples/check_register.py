@@ -5,9 +5,10 @@
 The register is made up: companies of four trades, six figures of each, and links between companies that do
 business. Into it are planted links that do not exist, wrong trades, figures in the wrong unit, companies that
 are listed twice and companies without links. Some true links join different trades by chance; to the lab they
-look as false as planted ones. The picture of the page in the guide is made by
+look as false as planted ones. The picture of the page in the guide is made by the command below; it decides
+by the truth: the first link is right, the second was planted.
 
-    python -m tests.helpers.screenshot out/check.html docs/images/lab.png --item item-1-0 --keys 2
+    python -m tests.helpers.screenshot out/check.html docs/images/lab.png --item item-1-0 --keys 1j2
 """
 
 from __future__ import annotations
