@@ -38,6 +38,14 @@ class Converged:
             bounded by theory (plain, II, III, row-normalised graphs), and where the spectrum is estimated (I,
             IV) it fails with a probability below one in a million.
         num_products: Number of products with T, or with its sparse part.
+
+    Examples:
+        >>> import torch, gadc
+        >>> from gadc.diffusion import converged
+        >>> x, edges = torch.ones(3, 1), torch.tensor([[0, 1], [1, 2]])
+        >>> found = converged(gadc.transition(x, edges, variant="plain", norm="rw"), x, lam=4.0)
+        >>> bool((found.features - x).abs().max() <= found.error_bound)  # a constant stays as it is
+        True
     """
 
     features: Tensor
