@@ -292,6 +292,25 @@ def test_decided_items_leave_the_list_and_count_as_truth():
     assert worst.row(1)[:2] not in removed
 
 
+def test_later_decisions_add_to_earlier_ones_and_replace_them():
+    graph = clean_graph(40)
+    graph.edge_index = graph.edge_index[:, ((graph.edge_index != 1) & (graph.edge_index != 2)).all(0)]
+    lab = gadc.Lab(graph).find_issues(["isolated"])
+    flagged = set(lab.issues("isolated").filter("is_issue")["id"].to_list())
+    assert {1, 2} <= flagged
+
+    def decide(node, decision):
+        lab.decide(pl.DataFrame({"kind": ["isolated"], "id": [str(node)], "decision": [decision]}))
+
+    decide(1, "keep")
+    decide(2, "drop")
+    assert lab.precision_so_far() == {"isolated": (1, 2)}
+    decide(1, "drop")
+    assert lab.precision_so_far() == {"isolated": (2, 2)}
+    decide(1, "unsure")
+    assert 1 in lab.issues("isolated").filter("is_issue")["id"].to_list()
+
+
 def test_unknown_decisions_are_refused():
     lab = gadc.Lab(clean_graph(40)).find_issues(["isolated"])
     with pytest.raises(ValueError, match="decision must be one of keep, drop, unsure, got 'maybe'"):

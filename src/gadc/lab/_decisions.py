@@ -36,7 +36,7 @@ def read_decisions(decisions: Any) -> pl.DataFrame:
 
 def apply_decisions(kind: str, findings: Findings, decisions: pl.DataFrame, ids: pl.Series) -> Findings:
     """Mark the decided items of a kind: `decision`, and whether each was flagged before (`was_flagged`)."""
-    frame = findings.frame.drop("decision", "was_flagged", strict=False)
+    frame = findings.frame
     own = decisions.filter(pl.col("kind") == kind)
     if not len(own) or not len(frame):
         return findings
@@ -55,8 +55,13 @@ def apply_decisions(kind: str, findings: Findings, decisions: pl.DataFrame, ids:
         found = pl.DataFrame({"id": keys[0]}).join(table, on="id", how="left", maintain_order="left")[
             "decision"
         ]
-    frame = frame.with_columns(found.alias("decision"), pl.col("is_issue").alias("was_flagged"))
-    changed = pl.when(found == "drop").then(True).when(found == "keep").then(False).otherwise("is_issue")
+    if "decision" in frame.columns:  # a later decision on the same item replaces an earlier one
+        found = pl.select(pl.coalesce(found, frame["decision"])).to_series()
+        flagged = frame["was_flagged"]
+    else:
+        flagged = frame["is_issue"]
+    frame = frame.with_columns(found.alias("decision"), flagged.alias("was_flagged"))
+    changed = pl.when(found == "drop").then(True).when(found == "keep").then(False).otherwise("was_flagged")
     return replace(findings, frame=frame.with_columns(changed.alias("is_issue")))
 
 
