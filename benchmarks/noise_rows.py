@@ -1,20 +1,16 @@
-"""Rows of `benchmarks/speed.py` about noisy features: GADC (II) and its dense form, many heads at once."""
+"""Rows of `benchmarks/speed.py` about noisy features: GADC (II) and its dense form."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 
 import torch
-from gadc.linear_heads import train_linear_heads
 from side_by_side import Line, Setup, apart, once, peak_gigabytes, seconds
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 import gadc
 from gadc.datasets import load
 from gadc.diffusion import NearZeroRowSumWarning, normalize_rows
-from gadc.models._training.loop import Training
 from gadc.transforms import make_noise
 
 STEPS = 16
@@ -83,40 +79,3 @@ def _error(name: str, level: float, lam: float) -> float:
     exact = gadc.polynomial(T, few.contiguous(), theta)
     approximate = gadc.polynomial(T, x, theta, rtol=1e-3)[:, :: max(x.shape[1] // 500, 1)]
     return float((approximate - exact).norm() / exact.norm())
-
-
-def linear_heads(setup: Setup) -> list[Line]:
-    """100 linear heads on Cora-sized features, 100 epochs, against one after another."""
-    generator = torch.Generator().manual_seed(0)
-    x = torch.randn(640, 1433, generator=generator)
-    y = torch.randint(7, (640,), generator=generator)
-    rows = (x[:140], y[:140], x[140:], y[140:])
-    settings = Training(lr=0.2, weight_decay=1e-5, epochs=100, selection="val-acc")
-    ours = seconds(lambda: train_linear_heads(*rows, 7, settings, seeds=range(100)), setup.repeats)
-    theirs = 10 * seconds(_plain_heads(rows, settings, 10), 1)
-    against = "a plain torch loop (10 heads, times 10)"
-    return [Line(work="100 linear heads, 100 epochs", against=against, ours=ours, theirs=theirs, target=5.0)]
-
-
-def _plain_heads(
-    rows: tuple[Tensor, Tensor, Tensor, Tensor], settings: Training, count: int
-) -> Callable[[], None]:
-    def one(seed: int) -> None:
-        torch.manual_seed(seed)
-        head = torch.nn.Linear(rows[0].shape[1], 7)
-        optimizer = torch.optim.Adam(head.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
-        best = 0.0
-        for _ in range(settings.epochs):
-            optimizer.zero_grad()
-            cross_entropy(head(rows[0]), rows[1]).backward()
-            optimizer.step()
-            with torch.no_grad():
-                accuracy = float((head(rows[2]).argmax(1) == rows[3]).float().mean())
-            if accuracy > best:
-                best, _kept = accuracy, {name: part.clone() for name, part in head.state_dict().items()}
-
-    def all_of_them() -> None:
-        for seed in range(count):
-            one(seed)
-
-    return all_of_them

@@ -34,7 +34,6 @@ ROWS: tuple[Row, ...] = (
     speed_rows.plain_diffusion,
     speed_rows.growth,
     noise_rows.second_variant,
-    noise_rows.linear_heads,
     speed_rows.all_pairs,
     speed_rows.first_call,
 )

@@ -9,7 +9,7 @@ from gadc._base.memory import MemoryLimitError, available_memory, format_bytes
 from gadc._base.tasks import Stage
 from gadc.packed._diffusion import DiffusionRun, peak_memory
 
-# Products with 16 columns read about this many bytes per second in one thread; see benchmarks/cluster.json.
+# Products with 16 columns read at least about this many bytes per second in one thread.
 BYTES_PER_SECOND = 7e8
 
 
