@@ -6,7 +6,7 @@ from gadc._base.memory import check_memory, format_bytes
 from gadc.lab._view import GraphView
 
 _LARGE = 300_000  # edges from which a forecast is given
-# Microseconds per edge and column, and per node and column, on one core; measured in benchmarks/lab.py.
+# Microseconds per edge and column, and per node and column, on one core; only a rough guess.
 _PER_EDGE = {"edge": 1.0, "missing_edge": 0.5, "label": 0.3, "feature": 0.1, "heterophily": 0.01}
 _PER_NODE = {"edge": 1.0, "missing_edge": 1.0, "label": 6.0, "feature": 1.5, "duplicate": 1.0, "leak": 0.2}
 _START = 30.0  # edges cost as much as this number of columns besides
