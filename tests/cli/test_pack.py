@@ -56,3 +56,20 @@ def test_pack_refuses_what_is_not_there(run, tables):
     code, _, errors = run("pack", "--edges", edges, "--nodes", nodes, "-o", out, "--memory", "1MB")
     assert code in (1, 2)
     assert "memory must be at least" in errors
+
+
+def test_pack_on_processes_of_this_machine_gives_the_same_files(run, tables, tmp_path):
+    edges, nodes, out = tables
+    assert run("pack", "--edges", edges, "--nodes", nodes, "-o", out)[0] == 0
+    there = tmp_path / "there"
+    assert run("pack", "--edges", edges, "--nodes", nodes, "-o", there, "--cluster", "local:1")[0] == 0
+    files = [one.relative_to(out) for one in out.rglob("*") if one.is_file() and one.suffix == ".npy"]
+    assert len(files) >= 5
+    assert all((there / one).read_bytes() == (out / one).read_bytes() for one in files)
+
+
+def test_pack_refuses_an_address_that_is_none(run, tables):
+    edges, nodes, out = tables
+    code, _, errors = run("pack", "--edges", edges, "--nodes", nodes, "-o", out, "--cluster", "here")
+    assert code != 0
+    assert "local:NUMBER or tcp://HOST:PORT, got 'here'" in errors

@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from gadc._base.tasks import open_executor
 from gadc._base.text import visible
+from gadc.cli._options.cluster import CLUSTER
 from gadc.cli._options.output import AsJson, check_folder
 from gadc.cli._options.own_graph import (
     Categorical,
@@ -33,6 +35,7 @@ def pack(
     edges: Annotated[list[str], typer.Option("--edges", help=f"Edge table: {_TABLES}")],
     nodes: Annotated[list[str], typer.Option("--nodes", help=f"Node table: {_TABLES}")],
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder to write, new or empty.")],
+    cluster: Annotated[str | None, typer.Option("--cluster", help=CLUSTER)] = None,
     memory: Annotated[str, typer.Option("--memory", help="Peak memory of one process, such as 8GB.")] = "8GB",
     source: Source = None,
     target: Target = None,
@@ -54,17 +57,19 @@ def pack(
     """Write tables of any size as a graph on disk, for --graph FOLDER of the other commands.
 
     The tables are read piece by piece within --memory; the forecast is printed first. The same command
-    resumes after an interruption, and the folder is a graph only when everything is done.
+    resumes after an interruption, and the folder is a graph only when everything is done. With --cluster,
+    tables and folder must be visible to all workers under the same names.
 
     Example: gadc pack --edges edges.parquet --nodes nodes.parquet -o graph/
     """
     check_folder(out)
-    with staging() as tell:
+    with open_executor(cluster) as executor, staging() as tell:
         graph = pack_tables(
             _files(edges, "--edges"),
             _files(nodes, "--nodes"),
             out,
             memory=memory,
+            executor=executor,
             progress=tell,
             forecast=lambda expected: say(f"forecast: {expected.summary()}"),
             source=source,

@@ -18,19 +18,17 @@ from gadc.packed._plan import check_peak_memory, plan_stages
 
 _option = partial(typer.Option, rich_help_panel="A packed graph (--graph FOLDER)")
 
+CLUSTER = (
+    "Where tasks run: local:NUMBER for processes of this machine, or tcp://HOST:PORT for the scheduler of a "
+    "Dask cluster. Default: in this process."
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterOptions:
     """The options of commands that work on a packed graph in tasks."""
 
-    cluster: Annotated[
-        str | None,
-        _option(
-            "--cluster",
-            help="Where tasks run: local:NUMBER for processes of this machine, or tcp://HOST:PORT for the "
-            "scheduler of a Dask cluster. Default: in this process.",
-        ),
-    ] = None
+    cluster: Annotated[str | None, _option("--cluster", help=CLUSTER)] = None
     workdir: Annotated[
         str | None,
         _option(
