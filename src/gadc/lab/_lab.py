@@ -296,9 +296,7 @@ class Lab:
 class Report(str):
     """The report in words: a string that shows as HTML in a notebook.
 
-    Args:
-        text: The words.
-        html: The same for a notebook.
+    Made of two texts: the words, and the same as HTML.
 
     Examples:
         >>> from gadc.lab import Report
