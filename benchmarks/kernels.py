@@ -3,8 +3,8 @@
     python benchmarks/kernels.py [--nodes 1000000] [--degree 20] [--repeats 7] [--threads 1] [--json FILE]
 
 Times are seconds of the processor, over all threads. The three take turns and the fastest of all repeats
-counts, since other programs may be running. The operand begins at a cache line, as the buffers of a diffusion
-do.
+counts, since other programs may be running. Operand and result begin at a cache line, and ours write to a
+result that exists already, as the steps of a diffusion do: new pages would hide what is measured.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from rich.table import Table
 from side_by_side import machine
 
 from gadc.operators._numba import csr as numba_csr
+from gadc.operators._step import Step
 from gadc.operators._torch import csr as torch_csr
 
 COLUMNS = (8, 16, 32, 100)
@@ -44,12 +45,14 @@ def measure(nodes: int, degree: int, dtype: torch.dtype, repeats: int) -> list[d
     for columns in COLUMNS:
         dense = numba_csr.empty((nodes, columns), dtype).copy_(torch.rand(nodes, columns, dtype=dtype))
 
-        def in_memory(dense: torch.Tensor = dense) -> torch.Tensor:
+        step = Step(out=numba_csr.empty((nodes, columns), dtype))
+
+        def in_memory(dense: torch.Tensor = dense, step: Step = step) -> torch.Tensor:
             with patch.object(numba_csr, "_SPLITS", {}):
-                return numba_csr.spmm(pattern, values, dense)
+                return numba_csr.spmm(pattern, values, dense, step)
 
         works = {
-            "now": lambda dense=dense: numba_csr.spmm(pattern, values, dense),
+            "now": lambda dense=dense, step=step: numba_csr.spmm(pattern, values, dense, step),
             "before": in_memory,
             "torch": lambda dense=dense: torch_csr.spmm(pattern, values, dense),
         }
