@@ -102,7 +102,7 @@ def attacked_graphs() -> list[tuple[str, Data]]:
 
 
 def edges() -> None:
-    print("\nedges: average precision (PR-AUC) of false edges; labels are those of training nodes")
+    print("\nedges: average precision (PR-AUC) of false edges; with labels: the labels of the training nodes")
     print("graph | Lab with labels | Lab without labels | " + " | ".join(SCORES))
     cells = []
     for name, data in attacked_graphs():

@@ -1,8 +1,8 @@
 """Time, peak memory and bytes of every stage from tables on disk to a packed and diffused graph.
 
-    python benchmarks/packed.py products --folder /tmp/packed --out benchmarks/packed.json
-    python benchmarks/packed.py large --folder /tmp/packed --out benchmarks/packed.json
-    python benchmarks/packed.py small --folder /tmp/packed --out /tmp/packed.json
+    python benchmarks/packed.py products --folder FOLDER --out benchmarks/packed.json
+    python benchmarks/packed.py large --folder FOLDER --out benchmarks/packed.json
+    python benchmarks/packed.py small --folder FOLDER --out FILE
 
 The graphs are synthetic: one end of an edge is uniform, the other prefers nodes of small number, so there are
 hubs. Tables are written in pieces, as Parquet. The peak memory is the largest resident set of the process

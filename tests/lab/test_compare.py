@@ -6,8 +6,10 @@ import torch
 
 import gadc
 from gadc.datasets import csbm
-from gadc.lab._compare import _interval, _sentence
+from gadc.lab import GraphView
+from gadc.lab._compare import _auto, _interval, _sentence
 from gadc.transforms import EdgeAddition
+from tests.helpers.auto_graphs import easy_graph, shorten_trainings
 from tests.helpers.lab_graphs import clean_graph
 
 
@@ -62,3 +64,15 @@ def test_one_class_cannot_be_compared():
     data.y = torch.zeros_like(data.y)
     with pytest.raises(ValueError, match="at least two classes"):
         gadc.Lab(data).compare()
+
+
+@pytest.mark.parametrize("with_graph", [True, False])
+def test_auto_is_judged_by_its_folds_whatever_masks_and_class_names_the_graph_has(monkeypatch, with_graph):
+    shorten_trainings(monkeypatch)
+    data = easy_graph(80, signal=4.0)
+    data.class_names = ["yes", "no"]
+    data.train_mask = torch.zeros(80, dtype=torch.bool)
+    view = GraphView(data=data)
+    train, test = np.arange(0, 80, 2), np.arange(1, 80, 2)
+    pairs = view.pairs if with_graph else None
+    assert _auto(view, pairs, train, test, view.y) > 0.8

@@ -1,7 +1,7 @@
 """Nearest nodes by cosine among many nodes: dense products within cells of k-means, and their recall.
 
 Comparing all pairs takes O(n² d). Here the directions of the features are split into about √n cells, and the
-nodes of a cell are compared with those of the few cells whose centres are nearest, which takes about
+nodes of a cell are compared with the nodes of the few cells whose centres are nearest, which takes about
 O(n^1.5 d). What this misses is measured: for a sample of nodes the exact neighbours are known.
 """
 

@@ -43,7 +43,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     if not isinstance(params["scoring"], str):
         params["scoring"] = None  # a callable cannot be stored
     if isinstance(params["class_weight"], dict):
-        params["class_weight"] = None  # classes of any type are no keys of JSON
+        params["class_weight"] = None  # JSON cannot hold classes of any type as keys
     names, preparation = getattr(model, "feature_names_in_", None), model.feature_preparation_
     settings = {
         "params": params,

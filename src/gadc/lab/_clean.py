@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -12,9 +12,6 @@ from gadc._base.pairs import undirected_keys
 from gadc.lab._findings import Findings
 from gadc.lab._source import Source
 from gadc.lab._view import GraphView
-
-if TYPE_CHECKING:
-    from torch_geometric.data import Data
 
 _ROW = "\0row"
 
@@ -137,14 +134,3 @@ def _free(name: str, taken: list[str]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def cleaned_data(data: Data, pairs: np.ndarray) -> Data:
-    """Return a copy of a graph with these undirected edges, without weights."""
-    import torch
-
-    copy = data.clone()
-    ends = torch.from_numpy(pairs)
-    copy.edge_index = torch.cat([ends, ends.flip(0)], dim=1)
-    copy.edge_weight = None
-    return copy

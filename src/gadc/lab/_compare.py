@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold
+from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice, check_count
 from gadc.lab._clean import edges_without
@@ -151,17 +152,16 @@ def _auto(view: GraphView, pairs: Integers | None, train: Integers, test: Intege
     """Return the accuracy of `GADCClassifier(variant="auto")`."""
     from gadc.estimators import GADCClassifier
 
-    data = copy(view.data)
-    ends = torch.from_numpy(np.zeros((2, 0), dtype=np.int64) if pairs is None else pairs)
-    data.edge_index, data.edge_weight = torch.cat([ends, ends.flip(0)], dim=1), None
     seen = np.full(view.num_nodes, -1)
     seen[train] = y[train]
-    data.y = torch.from_numpy(seen)
-    if pairs is None:
-        data.edge_index = None
+    # Class numbers instead of names, and no masks: these folds decide what is seen.
+    data = Data(x=view.data.x, y=torch.from_numpy(seen), num_nodes=view.num_nodes)
+    if pairs is not None:
+        ends = torch.from_numpy(pairs)
+        data.edge_index = torch.cat([ends, ends.flip(0)], dim=1)
     model = GADCClassifier(variant="auto", random_state=0).fit_data(data)
-    predicted = model.predict_data(data) if hasattr(model, "predict_data") else model.predict(data.x.numpy())
-    return float((np.asarray(predicted)[test] == view.y[test]).mean())
+    predicted = model.predict_data(data)
+    return float((predicted[test] == view.y[test]).mean())
 
 
 def _compared(scores: dict[str, NDArray[np.float64]], ratio: float, removed: float) -> CleaningComparison:

@@ -16,7 +16,7 @@ from torch_geometric.data import Data
 from gadc.datasets import from_tables, read_graph
 from gadc.datasets._border import check_graph
 from gadc.datasets.files._attribute_tables import attribute_table
-from gadc.datasets.files._read_graph import _SUFFIXES as GRAPH_SUFFIXES
+from gadc.datasets.files._read_graph import SUFFIXES as GRAPH_SUFFIXES
 from gadc.datasets.tables._columns import choose_edge_columns
 from gadc.datasets.tables._files import open_table
 from gadc.datasets.tables._table import Table

@@ -17,7 +17,7 @@ class Progress:
         stage: Name of the stage.
         number: Number of the stage, from 1.
         num_stages: Number of stages.
-        tasks_done: Tasks of this stage that are done, with those that were done before the run.
+        tasks_done: Tasks of this stage that are done, by this run or by an earlier one.
         num_tasks: Tasks of this stage.
         bytes_done: Bytes of the tasks that are done in this stage.
         num_bytes: Bytes of all tasks of this stage.

@@ -58,5 +58,5 @@ class Stage:
     tasks: Sequence[Task] | Callable[[], Sequence[Task]]
 
     def make_tasks(self) -> list[Task]:
-        """Return the tasks; those of a function need the files of the stages before."""
+        """Return the tasks. A function that makes them may read the files of earlier stages."""
         return list(self.tasks() if callable(self.tasks) else self.tasks)

@@ -21,7 +21,7 @@ from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import guarded
 
 _EDGE_LISTS = (".edgelist", ".edges", ".txt")
-_SUFFIXES = (".npz", ".graphml", ".pt", *_EDGE_LISTS)
+SUFFIXES = (".npz", ".graphml", ".pt", *_EDGE_LISTS)
 
 
 def read_graph(
@@ -75,7 +75,7 @@ def read_graph(
         50
     """
     path = Path(path)
-    require_suffix(path, list(_SUFFIXES))
+    require_suffix(path, list(SUFFIXES))
     require_file(path)
     suffix = path.suffix.lower()
     if sparse_features and preparation is not None:
