@@ -325,3 +325,13 @@ def test_progress_is_told():
 
 def test_the_summary_can_be_written_as_json(lab):
     assert json.loads(json.dumps(lab.summary().to_dicts()))[0]["kind"] == "heterophily"
+
+
+@pytest.mark.parametrize("num_nodes", [2, 3, 5])
+def test_a_few_nodes_with_features_and_labels_are_enough(num_nodes):
+    ids = list(range(num_nodes))
+    edges = pl.DataFrame({"source": ids[:-1], "target": ids[1:]})
+    nodes = pl.DataFrame({"id": ids, "x": [float(i % 2) for i in ids], "label": [str(i % 2) for i in ids]})
+    lab = gadc.Lab(edges, nodes).find_issues()
+    assert set(lab.findings) | set(lab.skipped) == set(gadc.lab.KINDS)
+    assert str(lab.report())

@@ -97,7 +97,8 @@ def _near_rows(view: GraphView) -> tuple[Integers, Integers, NDArray[np.float64]
     if n < 2:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
     if n <= _EXACT:
-        near = NearestNeighbors(n_neighbors=min(_NEAREST + 1, n)).fit(rows).kneighbors(return_distance=False)
+        count = min(_NEAREST + 1, n - 1)  # a node is not its own neighbour here
+        near = NearestNeighbors(n_neighbors=count).fit(rows).kneighbors(return_distance=False)
         u, v = np.repeat(np.arange(n), near.shape[1]), near.ravel()
     else:
         u, v = _by_projections(rows, view.generator(salt=5))
