@@ -229,6 +229,7 @@ def test_cache_folder_without_a_home_says_what_to_set(monkeypatch):
 
 def test_remove_stale_accepts_a_missing_folder(tmp_path):
     remove_stale(tmp_path / "missing" / "file")
+    assert not list(tmp_path.iterdir())
 
 
 def test_cache_folder_follows_the_environment(monkeypatch, tmp_path):

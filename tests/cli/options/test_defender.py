@@ -63,7 +63,7 @@ def test_every_row_with_a_model_can_be_named():
             if row.model is not None:
                 suffix = f"/{table.columns[0].name}" if row.cells else ""
                 kind, settings = find_model(f"{table.name}/{row.name}{suffix}")
-                make_model(kind, **settings)
+                assert isinstance(make_model(kind, **settings), MODELS[kind])
 
 
 def test_the_guides_name_models_that_exist():
