@@ -2,6 +2,7 @@
 
     python benchmarks/packed.py products --folder FOLDER --out benchmarks/packed.json
     python benchmarks/packed.py large --folder FOLDER --out benchmarks/packed.json
+    python benchmarks/packed.py workers --folder FOLDER --out benchmarks/packed.json
     python benchmarks/packed.py small --folder FOLDER --out FILE
 
 The graphs are synthetic: one end of an edge is uniform, the other prefers nodes of small number, so there are
@@ -40,6 +41,7 @@ class Size:
     pack_memory: str
     diffuse_memory: str
     settings: dict[str, Any]
+    steps: tuple[str, ...] = ("pack", "diffuse", "fit", "edges")
 
 
 SIZES = {
@@ -56,6 +58,15 @@ SIZES = {
     ),
     "large": Size(
         20_000_000, 200_000_000, 16, "8GB", "8GB", {"variant": "plain", "lam": 4.0, "num_steps": 16}
+    ),
+    "workers": Size(
+        1_000_000,
+        10_000_000,
+        64,
+        "4GB",
+        "2GB",
+        {"variant": "III", "lam": 4.0, "num_steps": 16},
+        ("pack", "diffuse", "two workers"),
     ),
 }
 
@@ -87,7 +98,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.stages: list[dict[str, Any]] = []
-        self._name: str | None = None
+        self._name: str | None = "start"
         self._start()
 
     def _start(self) -> None:
@@ -132,28 +143,35 @@ def run_step(step: str, size: Size, folder: Path) -> dict[str, Any]:
     """Run one step in this process and return its figures."""
     import gadc
     from gadc import packed
+    from gadc._base.tasks import open_executor
 
     watch, forecasts = Watch(), []
+    graph, run = folder / "graph", folder / f"run-{step.replace(' ', '-')}"
+    shutil.rmtree(run, ignore_errors=True)
     begin = time.perf_counter()
     if step == "pack":
         tables = [sorted((folder / "tables").glob(f"{kind}-*.parquet")) for kind in ("edges", "nodes")]
-        gadc.pack(
-            *tables,
-            folder / "graph",
-            memory=size.pack_memory,
-            forecast=forecasts.append,
-            progress=watch.tell,
-        )
+        memory = size.pack_memory
+        gadc.pack(*tables, graph, memory=memory, forecast=forecasts.append, progress=watch.tell)
+    elif step == "fit":
+        model = gadc.GADCClassifier(variant="III", lam=4.0, num_steps=16, random_state=0)
+        packed.fit(graph, model, memory=size.diffuse_memory, workdir=run, progress=watch.tell)
+    elif step == "edges":
+        packed.suspicious_edges(graph, run, memory=size.diffuse_memory, progress=watch.tell)
     else:
-        packed.diffuse(
-            folder / "graph",
-            folder / "run",
-            memory=size.diffuse_memory,
-            progress=watch.tell,
-            **size.settings,
-        )
+        cluster = "local:2" if step == "two workers" else None
+        with open_executor(cluster) as executor:
+            begin = time.perf_counter()  # processes that start are not counted
+            packed.diffuse(
+                graph,
+                run,
+                memory=size.diffuse_memory,
+                executor=executor,
+                progress=watch.tell,
+                **size.settings,
+            )
     watch.next(None)
-    place = folder / ("graph" if step == "pack" else "run")
+    place = graph if step == "pack" else run
     figures = {
         "seconds": round(time.perf_counter() - begin, 1),
         "peak_gb": max(stage["peak_gb"] for stage in watch.stages),
@@ -171,7 +189,7 @@ def main() -> None:
     parser.add_argument("size", choices=SIZES)
     parser.add_argument("--folder", type=Path, required=True, help="Folder for tables and graph; removed.")
     parser.add_argument("--out", type=Path, required=True, help="JSON file that the figures are added to.")
-    parser.add_argument("--step", choices=["pack", "diffuse"], help=argparse.SUPPRESS)
+    parser.add_argument("--step", help=argparse.SUPPRESS)
     parser.add_argument("--keep", action="store_true", help="Keep the folder.")
     given = parser.parse_args()
     size, folder = SIZES[given.size], given.folder / given.size
@@ -187,7 +205,7 @@ def main() -> None:
         "machine": platform.machine(),
         "tables_seconds": round(time.perf_counter() - start, 1),
     }
-    for step in ("pack", "diffuse"):
+    for step in size.steps:
         command = [
             sys.executable,
             __file__,
