@@ -88,3 +88,11 @@ def test_converged_refuses_gradients_and_what_it_cannot_bound():
     T = gadc.transition(graph.x.detach(), graph.edge_index, variant="II", norm="rw")
     with pytest.raises(ValueError, match="can be bounded only for"):
         converged(T, graph.x.detach(), 32.0)
+
+
+def test_converged_series_of_a_directed_graph_whose_spectrum_is_not_real():
+    cycle = torch.tensor([range(30), [*range(1, 30), 0]])
+    x = torch.eye(30, dtype=torch.float64)[:, :3]
+    T = gadc.transition(x, cycle, variant="plain", norm="rw", self_loops=0.0, directed=True)
+    found = converged(T, x, 8.0)
+    assert float((found.features - inverse(T, x, 8.0)).abs().max()) <= found.error_bound <= 1e-6

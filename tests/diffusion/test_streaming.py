@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from gadc.diffusion import VARIANTS, diffuse_on_disk, neumann, polynomial, transition
+from gadc.diffusion import VARIANTS, converged, diffuse_on_disk, neumann, polynomial, transition
 from tests.helpers.graphs import random_graph
 
 THETA = neumann(4.0, 6)
@@ -211,3 +211,23 @@ def test_diffuse_on_disk_with_an_executor_gives_the_same_result(tmp_path, varian
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
     assert seen == [(32, 70), (64, 70), (70, 70)]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["alone.npy", "together.npy"]
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["alone", "executor"])
+def test_diffuse_on_disk_sums_the_whole_series(tmp_path, together):
+    graph = random_graph(40, 90, 11)
+    operator = transition(graph.x, graph.edge_index, variant="III", eps=0.05)
+    expected = converged(operator, graph.x, 4.0, 1e-10).features.numpy()
+    how = {"memory": _memory(graph.x.numpy(), 4), "lam": 4.0, "rtol": 1e-8}
+    with ThreadPoolExecutor(2) as executor:
+        how["executor"] = executor if together else None
+        found = diffuse_on_disk(operator, graph.x.numpy(), None, tmp_path / "f.npy", **how)
+    assert np.linalg.norm(found - expected) <= 2e-8 * np.linalg.norm(expected)
+
+
+def test_diffuse_on_disk_refuses_a_strength_beside_coefficients(tmp_path):
+    graph = random_graph(5, 6, 2)
+    operator, x = transition(graph.x, graph.edge_index, variant="plain"), graph.x.numpy()
+    for theta, lam in ((THETA, 4.0), (None, None)):
+        with pytest.raises(ValueError, match="lam must be given with theta=None, and only then"):
+            diffuse_on_disk(operator, x, theta, tmp_path / "f.npy", lam=lam)

@@ -87,3 +87,15 @@ def test_packed_denoise_refuses_a_place_that_cannot_be_written(tmp_path, data, o
     graph = packed.pack_data(data, tmp_path / "graph")
     with pytest.raises(ValueError, match=f"denoise: out must .*{says}"):
         packed.denoise(graph, tmp_path / out)
+
+
+def test_packed_denoise_sums_the_whole_series(tmp_path, data):
+    settings = {"variant": "plain", "lam": 4.0, "rtol": 1e-5}
+    graph = packed.pack_data(data, tmp_path / "graph", width=2, num_ranges=3)
+    facts = packed.denoise(graph, tmp_path / "out.parquet", num_steps=None, **settings)
+    operator = gadc.transition(data.x.double(), data.edge_index, variant="plain")
+    sums = row_sums(operator, lam=4.0, num_steps=400)
+    expected = gadc.diffuse(data.x.double(), data.edge_index, num_steps=None, variant="plain", lam=4.0)
+    found = pl.read_parquet(tmp_path / "out.parquet").drop("id").to_numpy()
+    np.testing.assert_allclose(found, expected / sums.unsqueeze(1), rtol=1e-4)
+    assert 0 < facts["error_bound"] <= 1e-5 * float(expected.norm())

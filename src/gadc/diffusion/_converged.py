@@ -13,6 +13,7 @@ itself is summed elsewhere. GADC (II) has a closed form that needs plain hops an
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import torch
@@ -79,39 +80,67 @@ def converged(operator: LinearOperator, x: Tensor, lam: float, rtol: float | Non
         True
     """
     lam = check_number("converged", lam, "lam")
-    rtol = check_number("converged", _DEFAULT_RTOL[x.dtype] if rtol is None else rtol, "rtol", strict=True)
+    if rtol is not None:
+        check_number("converged", rtol, "rtol", strict=True)
     if operator.is_differentiated(x):
         raise ValueError("converged: the converged series has no gradient; take a number of steps instead.")
+    undirected = operator.pattern.symmetric
+    ends = spectral_ends(operator, lam, max_row_sum=lambda: max_row_sum(operator), undirected=undirected)
+    return solve(operator, x, lam, rtol, ends)
+
+
+def solve(
+    operator: LinearOperator, x: Tensor, lam: float, rtol: float | None, ends: tuple[float, float, float]
+) -> Converged:
+    """Sum the series to its end, see `converged`, with known ends of the spectrum (`spectral_ends`)."""
     if lam == 0:
         return Converged(x.clone(), 0.0, 0)
-    ratio = lam / (lam + 1)
     with torch.no_grad():
-        solver = _Solver(operator, x.contiguous(), ratio, *_spectrum(operator, ratio))
-        found = solver.run(rtol)
+        solver = _Solver(operator, x.contiguous(), lam / (lam + 1), *ends)
+        found = solver.run(_DEFAULT_RTOL[x.dtype] if rtol is None else rtol)
     check_finite_result("converged", found.features, "F", "scale x or pass float64", x=x)
     return found
 
 
-def _spectrum(operator: LinearOperator, ratio: float) -> tuple[float, float, float]:
-    """Return an interval of the real spectrum of T (both ends 0 where it is not real), and t.
+def expected_products(lam: float, rtol: float | None = None) -> int:
+    """Forecast the number of products in float32: those of the Chebyshev iteration on [-1, 1]."""
+    wanted = 0.1 * (_DEFAULT_RTOL[torch.float32] if rtol is None else rtol)
+    return math.ceil(math.sqrt(2 * lam + 1) / 2 * math.log(2 * (lam + 1) / wanted)) + 1
+
+
+def spectral_ends(
+    operator: LinearOperator, lam: float, *, max_row_sum: Callable[[], float], undirected: bool
+) -> tuple[float, float, float]:
+    """Return an interval of the real spectrum of T (both ends 0 where it may not be real), and t.
+
+    Args:
+        operator: T.
+        lam: Strength λ >= 0 of the smoothing.
+        max_row_sum: Computes ‖T‖_∞; called only where it is needed.
+        undirected: Whether T is made of an undirected graph, so that its spectrum is real also if its rows
+            are normalised.
 
     Raises:
         ValueError: The series diverges.
     """
+    ratio = lam / (lam + 1)
+    if ratio == 0:
+        return 0.0, 0.0, 0.0
     known = operator.bounds
     if operator.symmetric:
         if known is None or not ratio * max(map(abs, known)) < 1:
             known = operator.spectral_interval()
         _check_converges(max(map(abs, known)), ratio, operator)
         return *known, known[1]
-    size = max_row_sum(operator)
+    size = max_row_sum()
     if not ratio * size < 1:
         _check_converges(operator.spectral_radius(), ratio, operator)
         raise ValueError(
             f"converged: the error of a T that is not symmetric can be bounded only for λ/(λ+1) ‖T‖_∞ < 1, "
             f"got {ratio * size:.4g}; take a number of steps, a smaller lam, or norm='sym'."
         )
-    return *(known if known is not None and operator.left is None else (0.0, 0.0)), size
+    is_real = known is not None and undirected and operator.left is None
+    return *(known if known is not None and is_real else (0.0, 0.0)), size
 
 
 def _check_converges(radius: float, ratio: float, operator: LinearOperator) -> None:

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 from gadc._base.files import move_into_place, write_text
 from gadc._base.locks import sole_writer
 from gadc._base.validation import check_number
-from gadc.diffusion._polynomial import evaluate
-from gadc.diffusion._streaming_tasks import run_slabs
+from gadc.diffusion._streaming_tasks import Series, run_slabs
 from gadc.operators import LinearOperator
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -38,9 +37,10 @@ _SAMPLED_ROWS = 64
 def diffuse_on_disk(
     operator: LinearOperator,
     x: NDArray[Any],
-    theta: Sequence[float],
+    theta: Sequence[float] | None,
     out: str | os.PathLike[str],
     *,
+    lam: float | None = None,
     memory: str | float = "4GB",
     rtol: float | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -58,9 +58,11 @@ def diffuse_on_disk(
         x: Features, shape (n, d), usually a mapped file, in the operator's type, or in float16 to store half
             as much. Sums are in the operator's type in both cases, and the result is stored in the type of
             `x`: float16 rounds once, by a relative 2⁻¹¹ at most for entries between 6e-5 and 65504 in size.
-        theta: Coefficients θ_0..θ_K, such as `gadc.series.neumann(lam, num_steps)`. The converged series is
-            `neumann(lam, K)` with (λ/(λ+1))^K below `rtol`: with `rtol`, far fewer than K products are taken.
+        theta: Coefficients θ_0..θ_K, such as `gadc.series.neumann(lam, num_steps)`. None sums GADC's whole
+            series for `lam`, see `gadc.diffusion.converged`: each slab stops when its error is certain to be
+            below `rtol`, 1e-6 by default, and 1e-3 in float32.
         out: File to write.
+        lam: Strength λ of the whole series; goes with `theta=None` alone.
         memory: Memory for the slab of columns, in bytes or as text such as "8GB", 4 GB by default; the
             operator comes on top.
         rtol: Allowed relative error, see `polynomial`; each slab keeps it, so the whole does. By default the
@@ -87,16 +89,17 @@ def diffuse_on_disk(
                 [0.875, 0.875]], dtype=float32)
     """
     n, d = _check_shape(operator, x)
+    series = Series(theta, lam, rtol)
     width = _slab_width(n, operator.dtype.itemsize, _bytes(memory))
     place = Path(out)
     unfinished, note = place.with_name(f"{place.name}.unfinished"), place.with_name(f"{place.name}.note")
-    signature = _signature(operator, x, theta, rtol)
-    work = f"{n} x {d} {x.dtype}, {len(theta) - 1} steps, checksum {zlib.crc32(repr(signature).encode()):08x}"
+    signature = _signature(operator, x, series)
+    work = f"{n} x {d} {x.dtype}, {series.steps}, checksum {zlib.crc32(repr(signature).encode()):08x}"
     with sole_writer("diffuse_on_disk", place, work):
         if executor is not None:
             parts = place.with_name(f"{place.name}.parts")
             how: dict[str, Any] = {"signature": signature, "width": width}
-            slabs = run_slabs(operator, x, (theta, rtol), parts, executor=executor, progress=progress, **how)
+            slabs = run_slabs(operator, x, series, parts, executor=executor, progress=progress, **how)
             result = _open_result(unfinished, x, resume=False)
             for start, file in slabs:
                 slab = torch.from_numpy(np.load(file, allow_pickle=False))
@@ -109,9 +112,7 @@ def diffuse_on_disk(
             for start in range(done, d, width):
                 stop = min(start + width, d)
                 columns = torch.from_numpy(np.array(x[:, start:stop], order="C")).to(operator.dtype)
-                with torch.no_grad():
-                    slab = evaluate(operator, columns, theta, rtol=rtol, owner="diffuse_on_disk")
-                result[:, start:stop] = _stored(slab, x.dtype)
+                result[:, start:stop] = _stored(series.sum(operator, columns), x.dtype)
                 result.flush()
                 write_text(note, json.dumps({"signature": signature, "columns": stop}))
                 if progress is not None:
@@ -189,9 +190,7 @@ def _slab_width(num_rows: int, bytes_each: int, memory: float) -> int:
     return int(memory // column)
 
 
-def _signature(
-    operator: LinearOperator, x: NDArray[Any], theta: Sequence[float], rtol: float | None
-) -> list[Any]:
+def _signature(operator: LinearOperator, x: NDArray[Any], series: Series) -> list[Any]:
     """Describe the work by checksums of T and of some rows of x, so that a call resumes only its own."""
     right = None if operator.right is operator.left else operator.right
     parts = [operator.pattern.row_ptr, operator.pattern.cols, operator.values, operator.left, right]
@@ -199,7 +198,7 @@ def _signature(
     rows = np.linspace(0, len(x) - 1, min(_SAMPLED_ROWS, len(x))).astype(np.int64)
     sample = zlib.crc32(np.ascontiguousarray(x[rows]).tobytes())
     scale = float(operator.low_rank_scale)
-    return [list(x.shape), str(x.dtype), sums, scale, sample, [float(one) for one in theta], rtol]
+    return [list(x.shape), str(x.dtype), sums, scale, sample, *series.signature()]
 
 
 def _columns_done(note: Path, unfinished: Path, signature: list[Any]) -> int:

@@ -10,6 +10,7 @@ import json
 import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from numpy.typing import NDArray
 
 from gadc._base.files import write_text
 from gadc._base.tasks import Progress, Stage, Task, run_stages, write_array
+from gadc._base.validation import check_number
+from gadc.diffusion._converged import converged
 from gadc.diffusion._polynomial import evaluate
 from gadc.operators import LinearOperator, SparsePattern
 
@@ -27,10 +30,51 @@ _MAX_WIDTH = 32  # columns per task, so that there are tasks for several workers
 _PARTS = ("row_ptr", "cols", "values", "left", "right")
 
 
+@dataclass(frozen=True)
+class Series:
+    """The series that is summed: a polynomial, or GADC's whole series.
+
+    Args:
+        theta: Coefficients; None for the whole series.
+        lam: Strength λ of the whole series; None for a polynomial.
+        rtol: Allowed relative error.
+    """
+
+    theta: Sequence[float] | None
+    lam: float | None
+    rtol: float | None
+
+    def __post_init__(self) -> None:
+        if (self.theta is None) == (self.lam is None):
+            raise ValueError(
+                "diffuse_on_disk: lam must be given with theta=None, and only then, got "
+                f"lam={self.lam!r} and {'no theta' if self.theta is None else 'a theta'}."
+            )
+        if self.lam is not None:
+            check_number("diffuse_on_disk", self.lam, "lam")
+
+    @property
+    def steps(self) -> str:
+        """The length of the series in words."""
+        return "the whole series" if self.theta is None else f"{len(self.theta) - 1} steps"
+
+    def signature(self) -> list[Any]:
+        """Return what tells this series from others."""
+        theta = self.lam if self.theta is None else [float(one) for one in self.theta]
+        return [theta, self.rtol]
+
+    @torch.no_grad()
+    def sum(self, operator: LinearOperator, columns: torch.Tensor) -> torch.Tensor:
+        """Sum the series for some columns."""
+        if self.theta is None:
+            return converged(operator, columns, float(self.lam or 0.0), self.rtol).features
+        return evaluate(operator, columns, self.theta, rtol=self.rtol, owner="diffuse_on_disk")
+
+
 def run_slabs(
     operator: LinearOperator,
     x: NDArray[Any],
-    settings: tuple[Sequence[float], float | None],
+    series: Series,
     folder: Path,
     *,
     signature: list[Any],
@@ -43,7 +87,7 @@ def run_slabs(
     Args:
         operator: T.
         x: X, shape (n, d).
-        settings: Coefficients θ and the allowed relative error.
+        series: The series.
         folder: Folder that all workers share; what other work left there is removed.
         signature: Describes the work.
         width: Largest number of columns per task.
@@ -64,7 +108,7 @@ def run_slabs(
         Task(
             f"columns {start}:{min(start + width, d)}",
             write_slab,
-            (str(folder), start, min(start + width, d), list(settings[0]), settings[1], str(file)),
+            (str(folder), start, min(start + width, d), series, str(file)),
             (str(file),),
         )
         for start, file in slabs
@@ -78,15 +122,13 @@ def run_slabs(
     return slabs
 
 
-def write_slab(folder: str, start: int, stop: int, theta: list[float], rtol: float | None, out: str) -> None:
+def write_slab(folder: str, start: int, stop: int, series: Series, out: str) -> None:
     """Diffuse columns start:stop; a task of `run_slabs`."""
     place = Path(folder)
     operator = _read_operator(place)
     x = np.load(place / "x.npy", mmap_mode="r", allow_pickle=False)
     columns = torch.from_numpy(np.array(x[:, start:stop], order="C")).to(operator.dtype)
-    with torch.no_grad():
-        slab = evaluate(operator, columns, theta, rtol=rtol, owner="diffuse_on_disk")
-    write_array(out, slab.numpy())
+    write_array(out, series.sum(operator, columns).numpy())
 
 
 def _write_inputs(operator: LinearOperator, x: NDArray[Any], folder: Path) -> None:

@@ -126,17 +126,15 @@ class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator
 
     def _transform_on(self, executor: Executor, x: Tensor, graph: Data) -> NDArray[Any]:
         """Return S X, diffused in slabs of columns by the workers of an executor."""
-        if self.num_steps is None:
-            raise ValueError("GADCTransformer: num_steps must be a number with an executor, got None.")
         x = normalize_rows(x, self.normalize)
         settings = {name: getattr(self, name) for name in ("variant", "eps", "self_loops", "directed")}
         operator = transition(x, graph.edge_index, graph.edge_weight, **settings)
         with TemporaryDirectory(prefix="gadc-") as folder:
             place = Path(folder) / "features.npy"
-            theta = neumann(self.lam, self.num_steps)
-            return np.array(
-                diffuse_on_disk(operator, x.numpy(), theta, place, rtol=self.rtol, executor=executor)
-            )
+            whole = self.num_steps is None
+            theta = None if self.num_steps is None else neumann(self.lam, self.num_steps)
+            how: dict[str, Any] = {"lam": self.lam if whole else None, "rtol": self.rtol}
+            return np.array(diffuse_on_disk(operator, x.numpy(), theta, place, executor=executor, **how))
 
     def fit_transform(self, X: Any, y: Any = None, adjacency: Any = None) -> Any:
         """Return S X on the graph given here or to the constructor."""

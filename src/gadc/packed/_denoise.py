@@ -57,7 +57,8 @@ def denoise(
 
     Returns:
         Facts: `out`, `nodes`, `features`, and `outside`, the number of nodes whose features leave the range
-        of the table because weights of S cancel (always 0 with `paper_scale`).
+        of the table because weights of S cancel (always 0 with `paper_scale`). With `num_steps=None` also
+        `error_bound`, the bound on the error of S X (`gadc.diffusion.Converged`).
 
     Examples:
         >>> import gadc, polars as pl
@@ -78,9 +79,11 @@ def denoise(
             kind = part_kind(paper_scale)
             parts = [run.part(kind, i, "parquet") for i in range(len(run.row_ranges))]
             join_parts("denoise", parts, place)
+            bound = DiffusedFeatures(run).error_bound
             outside = 0 if paper_scale else sum(note["outside"] for note in run.notes(kind))
     nodes, features = run.graph.num_nodes, run.graph.num_features
-    return {"out": str(place), "nodes": nodes, "features": features, "outside": outside}
+    facts = {"out": str(place), "nodes": nodes, "features": features, "outside": outside}
+    return facts if bound is None else facts | {"error_bound": bound}
 
 
 def part_kind(paper_scale: bool) -> str:

@@ -155,7 +155,7 @@ def _forecast(run: DiffusionRun, budget: float) -> FitForecast:
             f"fit: the largest task on {n:,} nodes needs about {format_bytes(needed)} beside the files that "
             f"it maps, and {format_bytes(budget)} are allowed; raise memory."
         )
-    passes = run.settings.num_steps * len(graph.slabs)
+    passes = run.settings.expected_steps * len(graph.slabs)
     seconds = passes * (8 * entries + 8 * n * 16) / _BYTES_PER_SECOND
     return FitForecast(in_memory=False, memory=needed, disk=8 * entries + 4 * n * d, seconds=seconds)
 

@@ -17,7 +17,7 @@ from gadc._base.locks import sole_writer
 from gadc._base.memory import parse_bytes
 from gadc._base.tasks import Progress, local_copy, lock_file, place_of, run_stages
 from gadc.diffusion import DivergentSeriesWarning, NearZeroRowSumWarning
-from gadc.packed._diffusion._hops import spectral_radius
+from gadc.packed._diffusion._hops import error_bound, spectral_radius
 from gadc.packed._diffusion._run import DiffusionRun
 from gadc.packed._diffusion._settings import DiffusionSettings
 from gadc.packed._diffusion._stages import diffusion_stages
@@ -48,6 +48,11 @@ class DiffusedFeatures:
     def shape(self) -> tuple[int, int]:
         """Numbers of nodes and features."""
         return self.run.graph.num_nodes, self.run.graph.num_features
+
+    @property
+    def error_bound(self) -> float | None:
+        """Bound on the error of the whole series (`gadc.diffusion.Converged`); None for a number of steps."""
+        return error_bound(self.run)
 
     def slab(self, number: int) -> NDArray[np.float32]:
         """Map a slab of columns, shape (n, width)."""
@@ -94,7 +99,8 @@ def diffuse(
         executor: Any `concurrent.futures.Executor`; by default tasks run here, one after the other.
         progress: Called with a `Progress` after every task; by default nothing is called.
         **settings: Arguments of `gadc.diffuse` (`variant`, `lam`, `num_steps`, `eps`, `norm`, `self_loops`,
-            `rtol`) with the same defaults, and `normalize`, the row normalisation, "none" by default.
+            `rtol`) with the same defaults, and `normalize`, the row normalisation, "none" by default. With
+            `num_steps=None` each slab stops when its error is certain to be below `rtol`, 1e-3 by default.
 
     Returns:
         The result, mapped.

@@ -13,7 +13,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from gadc.operators import LinearOperator, SparsePattern, Step
+from gadc.operators import LinearOperator, SparsePattern, Step, row_sums
+from gadc.operators import _spectrum as spectrum
 from gadc.operators._products import fused_spmm
 from gadc.operators._step import NO_STEP
 from gadc.packed._diffusion._columns import PreparedRows
@@ -56,6 +57,7 @@ class RowsOperator:
     rows: PreparedRows | None = None
     weight: float = 0.0
 
+    sparse_bounds = None
     left = None  # the low-rank part is applied here, so nothing is to be cut to a lower rank
     requires_grad = False
 
@@ -83,12 +85,29 @@ class RowsOperator:
         return False
 
     def spectral_interval(self, *, seed: int = 0) -> tuple[float, float]:
-        """Return the interval that was estimated by a task, or else the known bounds."""
+        """Return the interval that a task has found, or tight bounds, or else an estimate."""
         if self.interval is not None:
             return self.interval
-        if self.bounds is None:
-            raise ValueError("RowsOperator: the interval of the spectrum must be estimated before.")
-        return self.bounds
+        if self.bounds is not None and self.rows is None:
+            return self.bounds
+        low, high = spectrum.interval(self, seed=seed)
+        if self.bounds is not None:
+            low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
+        return low, high
+
+    def spectral_radius(self, *, tol: float = 1e-3, seed: int = 0) -> float:
+        """Estimate the largest |eigenvalue|."""
+        return spectrum.radius(self, symmetric=self.symmetric, tol=tol, seed=seed)
+
+    def max_row_sum(self) -> float:
+        """Return ‖T‖_∞, or a bound on it where there is a low-rank part."""
+        sums = torch.cat([row_sums(part.pattern, part.values.abs()) for part in self.parts])
+        if self.rows is not None:
+            blocks = self.rows.blocks()
+            columns = torch.stack([self.rows.read(*block).abs().sum(0) for block in blocks]).sum(0)
+            for start, stop in blocks:
+                sums[start:stop] += abs(self.weight) * (self.rows.read(start, stop).abs() @ columns)
+        return float(sums.max()) * (1 + 4 * torch.finfo(self.dtype).eps)
 
     def __matmul__(self, dense: Tensor) -> Tensor:
         """Compute T @ H for a vector or a matrix."""

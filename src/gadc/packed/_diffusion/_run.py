@@ -10,6 +10,7 @@ degree/0000.npy         row sums of Ã
 t/*-0000.npy            rows of T: ptr, col, val
 spectrum.json           ends of the spectrum of T
 f/slab-0000.npy         diffused columns
+f/slab-0000.json        bound on their error, if the whole series is summed
 f/sums.npy              row sums of S
 """
 

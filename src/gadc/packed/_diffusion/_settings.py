@@ -7,6 +7,7 @@ from typing import Any
 
 from gadc._base.validation import check_choice, check_number
 from gadc.diffusion import NORMALIZATIONS, make_transition, neumann
+from gadc.diffusion._converged import expected_products
 from gadc.diffusion._transitions import VARIANTS
 
 
@@ -17,18 +18,20 @@ class DiffusionSettings:
     Args:
         variant: "plain", "I", "II" (the default), "III", "IV" or "IV+".
         lam: Strength λ >= 0 of the smoothing, 32 by default.
-        num_steps: Number of steps K of the series, 16 by default.
+        num_steps: Number of steps K of the series, 16 by default; None sums the whole series, see
+            `gadc.diffusion.converged`.
         eps: Radius ε >= 0 of the adversary, 1 by default.
         norm: "sym" or "rw"; by default the one of the variant.
         self_loops: Weight of the self-loops; by default the one of the variant.
-        rtol: Allowed relative error of every slab of columns; by default the series is summed directly.
+        rtol: Allowed relative error of every slab of columns; by default the series is summed directly, and
+            the whole series has an error of at most 1e-3.
         normalize: Row normalisation of the features: "sum", "l1", "l2" or "none", the default.
         use_weights: Take the weights of the edges, the default; otherwise all edges weigh 1.
     """
 
     variant: str = "II"
     lam: float = 32.0
-    num_steps: int = 16
+    num_steps: int | None = 16
     eps: float = 1.0
     norm: str | None = None
     self_loops: float | None = None
@@ -51,8 +54,13 @@ class DiffusionSettings:
         )
 
     def theta(self) -> list[float]:
-        """Return the coefficients of the series."""
-        return neumann(self.lam, self.num_steps)
+        """Return the coefficients of the series; of the whole series the first one alone."""
+        return neumann(self.lam, 0 if self.num_steps is None else self.num_steps)
+
+    @property
+    def expected_steps(self) -> int:
+        """Number of products per slab, of the whole series a forecast."""
+        return expected_products(self.lam, self.rtol) if self.num_steps is None else self.num_steps
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings for a note."""

@@ -55,7 +55,7 @@ def diffusion_stages(run: DiffusionRun, *, sums: bool = False) -> list[Stage]:
 
 def hop_bytes(run: DiffusionRun, columns: int) -> int:
     """Return the number of bytes that the products of a slab read: T and the slab, once per step."""
-    n, steps = run.graph.num_nodes, max(run.settings.num_steps, 1)
+    n, steps = run.graph.num_nodes, max(run.settings.expected_steps, 1)
     transition = 8 * (run.graph.num_entries + n)
     dense = 2 * 4 * n * run.graph.num_features if run.settings.variant == "II" else 0
     return steps * (transition + 8 * n * columns + dense)
@@ -105,15 +105,16 @@ def _named(output: str, number: int) -> tuple[str, int, str]:
 def _spectrum_tasks(run: DiffusionRun) -> list[Task]:
     if not _hops.needs_spectrum(run):
         return []
-    size = 30 * hop_bytes(run, 1) // max(run.settings.num_steps, 1)
+    size = 30 * hop_bytes(run, 1) // max(run.settings.expected_steps, 1)
     return [Task("spectrum", _hops.write_spectrum, (run,), (run.file(_hops.SPECTRUM),), size)]
 
 
 def _hop_tasks(run: DiffusionRun, *, sums: bool) -> list[Task]:
-    tasks = [
-        Task(f"hops/slab-{i:04d}", _hops.write_hops, (run, i), (run.slab(i),), hop_bytes(run, stop - start))
-        for i, (start, stop) in enumerate(run.graph.slabs)
-    ]
+    tasks = []
+    for i, (start, stop) in enumerate(run.graph.slabs):
+        notes = (run.part("f/slab", i, "json"),) if run.settings.num_steps is None else ()
+        files, size = (run.slab(i), *notes), hop_bytes(run, stop - start)
+        tasks.append(Task(f"hops/slab-{i:04d}", _hops.write_hops, (run, i), files, size))
     if sums:
         task = Task("hops/sums", _hops.write_sums, (run,), (run.file("f/sums.npy"),), hop_bytes(run, 1))
         tasks.append(task)
