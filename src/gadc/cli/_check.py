@@ -12,6 +12,7 @@ from gadc.cli._options.graph import GraphOptions
 from gadc.cli._options.output import REPORT_SUFFIXES, AsJson, check_file, check_folder
 from gadc.cli._output import print_json, print_rows, say, write_table
 from gadc.cli._progress import iterating, working
+from gadc.datasets.tables._files import open_table
 from gadc.lab import KINDS, Lab
 
 FOUND = 3  # exit code: the check ran and found issues
@@ -110,8 +111,8 @@ def _read(graph: GraphOptions, precision: float) -> Lab:
     options: dict[str, Any] = {"categorical": graph.categorical, "missing": graph.missing}
     options = {name: value for name, value in options.items() if value is not None}
     lab = Lab(
-        graph.edges,
-        graph.nodes,
+        open_table(graph.edges, "edges", graph.csv_options),
+        None if graph.nodes is None else open_table(graph.nodes, "nodes", graph.csv_options),
         label=graph.label,
         source=graph.source,
         target=graph.target,

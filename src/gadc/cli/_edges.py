@@ -103,7 +103,7 @@ def edges(
     facts = {"out": None if out is None else str(out), "edges": len(once), "rows": len(table), "score": score}
     facts |= _quality(once, known)
     if out is not None:
-        write_table(_with_other_columns(table, data, graph.edges), out, escape_formulas=escape_formulas)
+        write_table(_with_other_columns(table, data, graph), out, escape_formulas=escape_formulas)
     if as_json:
         return print_json({**facts, "first": table.head(_NUM_SHOWN).to_dicts()})
     print_facts(graph.title, facts)
@@ -152,12 +152,13 @@ def _print_first(table: pl.DataFrame, ends: tuple[str, ...]) -> None:
     print_rows("The least trusted edges", shown.to_dicts())
 
 
-def _with_other_columns(table: pl.DataFrame, data: Data, edges: Path | None) -> pl.DataFrame:
+def _with_other_columns(table: pl.DataFrame, data: Data, graph: GraphOptions) -> pl.DataFrame:
     """Append the other columns of the user's edge table, under other names where a name is taken."""
-    if edges is None or "row" not in table.columns:
+    if graph.edges is None or "row" not in table.columns:
         return table
     columns = data.table_report.columns
-    names, others = read_other_columns(edges, (columns["source"], columns["target"]))
+    known = (columns["source"], columns["target"])
+    names, others = read_other_columns(graph.edges, known, graph.csv_options)
     others = table.select("row").join(others, on="row", how="left", maintain_order="left").drop("row")
     for name, column in zip(names, others, strict=True):
         free = name

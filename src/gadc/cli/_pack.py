@@ -12,19 +12,23 @@ from gadc.cli._options.cluster import CLUSTER
 from gadc.cli._options.output import AsJson, check_folder
 from gadc.cli._options.own_graph import (
     Categorical,
+    Decimal,
+    Encoding,
     Features,
     Label,
     Missing,
     NodeId,
+    Separator,
     Source,
     Target,
     Unknown,
     Weight,
+    make_csv_options,
 )
 from gadc.cli._output import print_facts, print_json, say
 from gadc.cli._progress import staging
+from gadc.datasets.tables._dialect import TEXT, file_suffix
 from gadc.datasets.tables._files import BINARY
-from gadc.datasets.tables._table import TEXT, file_suffix
 from gadc.packed import PackedGraph
 from gadc.packed import pack as pack_tables
 
@@ -46,6 +50,9 @@ def pack(
     categorical: Categorical = None,
     missing: Missing = None,
     unknown: Unknown = "error",
+    separator: Separator = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
     directed: Annotated[
         bool, typer.Option("--directed", help="Keep the edges as listed. Default: in both directions.")
     ] = False,
@@ -83,6 +90,7 @@ def pack(
             unknown=unknown,
             directed=directed,
             dtype=dtype,
+            csv_options=make_csv_options(separator, encoding, decimal),
         )
     facts = _facts(graph)
     report = graph.report

@@ -2,6 +2,7 @@
 
     load, names, card, Card          a named data set and the facts about it
     from_tables, TableReport         a graph from a table of edges and a table of nodes
+    CsvOptions                       how text tables are written: separator, encoding, decimal mark
     FeaturePreparation               how features were computed, to read another table in the same way
     read_graph                       a graph from one file (.npz, .graphml, .edgelist, .pt)
     write_tables, write_npz          a graph as two tables, or as one NumPy archive
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from gadc.datasets.named._loading import load
     from gadc.datasets.named._registry import names
     from gadc.datasets.synthetic import GENERATORS, CompanyRegister, company_register, csbm, digits, power_law
+    from gadc.datasets.tables._dialect import CsvOptions
     from gadc.datasets.tables._from_tables import from_tables
     from gadc.datasets.tables._preparation import FeaturePreparation
     from gadc.datasets.tables._report import TableError, TableReport
@@ -37,6 +39,7 @@ __all__ = [
     "Card",
     "ChecksumError",
     "CompanyRegister",
+    "CsvOptions",
     "DatasetNotFoundError",
     "FeaturePreparation",
     "TableError",
@@ -66,6 +69,7 @@ _MODULES = {
     "named._loading": ("load",),
     "named._registry": ("names",),
     "synthetic": ("GENERATORS", "CompanyRegister", "company_register", "csbm", "digits", "power_law"),
+    "tables._dialect": ("CsvOptions",),
     "tables._from_tables": ("from_tables",),
     "tables._preparation": ("FeaturePreparation",),
     "tables._report": ("TableError", "TableReport"),

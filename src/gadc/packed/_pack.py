@@ -17,6 +17,7 @@ from gadc._base.locks import sole_writer
 from gadc._base.memory import format_bytes, memory_bytes
 from gadc._base.tasks import Progress, run_stages
 from gadc._base.validation import check_choice
+from gadc.datasets.tables._dialect import CsvOptions
 from gadc.datasets.tables._files import TableLike
 from gadc.packed._format import (
     DEGREE,
@@ -58,6 +59,7 @@ def pack(
     unknown: str = "error",
     directed: bool = False,
     dtype: str = "float32",
+    csv_options: CsvOptions | None = None,
 ) -> PackedGraph:
     """Write tables of any size as a packed graph, piece by piece.
 
@@ -88,6 +90,7 @@ def pack(
         unknown: What to do with an edge to a node that is not in `nodes`: "error" (default), "drop" or "add".
         directed: Keep the edges as listed instead of in both directions; False by default.
         dtype: Type of the features on disk: "float32" (default) or "float16".
+        csv_options: How text files are written; found from the beginning of each file by default.
 
     Returns:
         The packed graph.
@@ -127,6 +130,7 @@ def pack(
         directed=directed,
         dtype=dtype,
         width=SLAB_WIDTH,
+        csv_options=csv_options,
     )
     folder, budget = Path(out), memory_bytes("pack", memory)
     inputs = _signature(edges, nodes, settings, budget)
@@ -156,8 +160,8 @@ def _make_plan(
     tables = folder / WORK / "tables"
     plan = Plan(
         folder=str(folder.resolve()),
-        edges=tuple(make_sources(edges, "edges", tables)),
-        nodes=tuple(make_sources(nodes, "nodes", tables)),
+        edges=tuple(make_sources(edges, "edges", tables, settings.csv_options)),
+        nodes=tuple(make_sources(nodes, "nodes", tables, settings.csv_options)),
         settings=settings,
         pieces=_FIRST,
     )

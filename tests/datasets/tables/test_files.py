@@ -24,7 +24,7 @@ def test_unreadable_files_are_named_in_the_error(tmp_path, write):
     for name, content in {
         "n.parquet": b"PAR1nonsense",
         "n.feather": b"ARROW1",
-        "n.csv": b"id,f\n\xff\xfe,1\n",
+        "n.csv": b"id,f\n" + "äöü".encode() + b"\xff\xfe,1\n",
     }.items():
         (tmp_path / name).write_bytes(content)
         with pytest.raises(TableError, match=name):

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from torch_geometric.data import Data
 
-from gadc.datasets import FeaturePreparation, from_tables, read_graph
+from gadc.datasets import CsvOptions, FeaturePreparation, from_tables, read_graph
 from gadc.packed import PackedGraph
 from gadc.packed._graph import is_packed
 
@@ -58,6 +58,19 @@ Missing = Annotated[
 Unknown = Annotated[
     str, _option("--unknown", help="Edges to nodes without a row: error, drop the edge, or add the node.")
 ]
+Separator = Annotated[
+    str | None,
+    _option(
+        "--separator", help="Character between the cells of text tables, such as ';' or tab. Default: found."
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    _option("--encoding", help="Encoding of text tables, such as windows-1252 or utf-16. Default: found."),
+]
+Decimal = Annotated[
+    str | None, _option("--decimal", help="Decimal mark of text tables, '.' or ','. Default: found.")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +89,9 @@ class OwnGraphOptions:
     categorical: Categorical = None
     missing: Missing = None
     unknown: Unknown = "error"
+    separator: Separator = None
+    encoding: Encoding = None
+    decimal: Decimal = None
 
     @property
     def is_given(self) -> bool:
@@ -86,6 +102,11 @@ class OwnGraphOptions:
     def feature_columns(self) -> list[str] | None:
         """Return the named feature columns."""
         return [name.strip() for name in self.features.split(",")] if self.features else None
+
+    @property
+    def csv_options(self) -> CsvOptions:
+        """Return how text tables are written, as far as it was said."""
+        return make_csv_options(self.separator, self.encoding, self.decimal)
 
     def read_own(self, preparation: FeaturePreparation | None = None, *, keep_rows: bool = False) -> Data:
         """Read the graph; `data.table_report` says what was found in the tables.
@@ -111,6 +132,7 @@ class OwnGraphOptions:
         if self.edges is None or self.nodes is None:
             raise ValueError("Use --edges and --nodes together: an edge table and a node table.")
         common |= {"source": self.source, "target": self.target, "node_id": self.node_id}
+        common["csv_options"] = self.csv_options
         return from_tables(self.edges, self.nodes, unknown=self.unknown, **common)
 
     def _read_packed(self, folder: Path, preparation: FeaturePreparation | None) -> Data:
@@ -127,3 +149,10 @@ class OwnGraphOptions:
                 raise ValueError(f"{option} cannot be used with a packed graph; give it to gadc pack.")
         data = PackedGraph(folder).to_data()
         return data if preparation is None else preparation.apply(data)
+
+
+def make_csv_options(separator: str | None, encoding: str | None, decimal: str | None) -> CsvOptions:
+    """Return how text tables are written; "tab" names the character that is hard to type in a shell."""
+    return CsvOptions(
+        separator="\t" if separator in ("tab", "\\t") else separator, encoding=encoding, decimal=decimal
+    )

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from gadc.datasets.files._attribute_tables import attribute_table
+from gadc.datasets.tables._dialect import open_text
 from gadc.datasets.tables._report import TableError
-from gadc.datasets.tables._table import Table, open_text
+from gadc.datasets.tables._table import Table
 
 
 def read_edge_list(path: Path) -> tuple[Table, Table]:

@@ -3,6 +3,7 @@
     _from_tables   `from_tables`, the whole way from two tables to `Data`
     _columns       which columns are read as ends, weight, id, label and features
     _files         opens files and data frames
+    _dialect       how a text file is written: separator, quote, encoding, decimal mark
     _table         one table, read lazily, and its errors
     _ids           node ids, and edges as pairs of positions
     _edges         self-loops, duplicates and directions

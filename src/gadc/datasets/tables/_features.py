@@ -18,7 +18,7 @@ from gadc._base.memory import check_memory
 from gadc.datasets.tables._preparation import FeatureColumn, FeaturePreparation
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table
-from gadc.datasets.tables._values import encode
+from gadc.datasets.tables._values import encode, parse_numbers
 
 MAX_CATEGORIES = 1000  # a column with more values is an identifier or free text
 _STRINGS = (pl.String, pl.Categorical, pl.Enum)
@@ -142,7 +142,7 @@ class FeatureReader:
         lower = series.str.to_lowercase()
         if lower.drop_nulls().is_in(["true", "false"]).all():
             return (lower == "true").cast(pl.Float32)
-        numbers = series.cast(pl.Float32, strict=False)
+        numbers = pl.select(parse_numbers(pl.lit(series), self.table.decimal)).to_series().cast(pl.Float32)
         bad = numbers.is_null() & series.is_not_null()
         if not bad.any():
             return numbers

@@ -1,7 +1,8 @@
 """Tables from files or data frames, read lazily; every failure of a reader becomes a `TableError`.
 
 Text files (CSV and TSV, gzipped or not) are read as text and parsed here, so that an error can name the row
-and the column of a bad cell. Parquet and Feather keep their types. Only the columns that are needed are read.
+and the column of a bad cell; `_dialect` finds how they are written.
+Parquet and Feather keep their types. Only the columns that are needed are read.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from gadc._base.memory import check_memory
+from gadc.datasets.tables._dialect import TEXT, CsvOptions, Dialect, file_suffix, read_dialect
 from gadc.datasets.tables._report import TableError
-from gadc.datasets.tables._table import TEXT, Table, file_suffix, guarded
+from gadc.datasets.tables._table import Table, guarded
 
 TableLike: TypeAlias = "str | os.PathLike[str] | pl.DataFrame | pl.LazyFrame | Any"
 
@@ -32,17 +34,18 @@ _BYTES_PER_ROW = 24  # two ends or an id and a row number, and a key to sort by,
 _PART = 2**26
 
 
-def open_table(table: TableLike, role: str) -> Table:
+def open_table(table: TableLike, role: str, csv_options: CsvOptions | None = None) -> Table:
     """Open a file or a data frame.
 
     Args:
         table: A path, a Polars or pandas frame, or a `Table`, which is returned as it is.
         role: "edges" or "nodes"; the name of a data frame in messages.
+        csv_options: How text files are written. Default: found from their beginning.
     """
     if isinstance(table, Table):
         return table
     if isinstance(table, (str, os.PathLike)):
-        return _open_file(Path(table))
+        return _open_file(Path(table), csv_options)
     if type(table).__module__.partition(".")[0] == "pandas":
         with guarded(role):
             table = _from_pandas(table, role)
@@ -70,7 +73,7 @@ def require_suffix(path: Path, known: list[str]) -> None:
         raise TableError(message, file=str(path))
 
 
-def _open_file(path: Path) -> Table:
+def _open_file(path: Path, csv_options: CsvOptions | None) -> Table:
     require_suffix(path, [*TEXT, *(f"{end}.gz" for end in TEXT), *BINARY])
     require_file(path)
     name, suffix = str(path), file_suffix(path)
@@ -81,22 +84,34 @@ def _open_file(path: Path) -> Table:
             # A tiny file can hold any number of equal rows.
             check_memory(name, _BYTES_PER_ROW * rows, f"a table of {rows:,} rows")
             return Table(name=name, frame=frame, schema=schema)
-        frame = scan_text(path)
-        return Table(name=name, frame=frame, schema=dict(frame.collect_schema()), text=True, first_row=2)
+        dialect = read_dialect(path, csv_options)
+        frame = scan_text(path, dialect)
+        schema = dict(frame.collect_schema())
+        return Table(name=name, frame=frame, schema=schema, text=True, first_row=2, dialect=dialect)
 
 
-def scan_text(path: Path) -> pl.LazyFrame:
-    """Read a CSV or TSV file, gzipped or not, as text; only a gzipped one is read into memory."""
-    separator = TEXT[file_suffix(path)]
-    if path.name.lower().endswith(".gz"):
-        return _single_quotes(pl.read_csv(_unpacked(path), separator=separator, infer_schema=False).lazy())
-    return _single_quotes(pl.scan_csv(path, separator=separator, infer_schema=False, glob=False))
+def scan_text(path: Path, dialect: Dialect) -> pl.LazyFrame:
+    """Read a CSV or TSV file as text; one that is gzipped or not in UTF-8 is read into memory."""
+    how: dict[str, Any] = {"separator": dialect.separator, "quote_char": dialect.quote, "infer_schema": False}
+    packed = path.name.lower().endswith(".gz")
+    if not packed and dialect.is_utf8:
+        return _single_quotes(pl.scan_csv(path, glob=False, **how))
+    content = _unpacked(path) if packed else _whole(path)
+    if not dialect.is_utf8:
+        content = content.decode(dialect.encoding).removeprefix("\ufeff").encode()
+    return _single_quotes(pl.read_csv(content, **how).lazy())
 
 
 def _single_quotes(frame: pl.LazyFrame) -> pl.LazyFrame:
     """Undo the doubled quotes of quoted headers, which Polars undoes in cells only."""
     doubled = [name for name in frame.collect_schema().names() if '""' in name]
     return frame.rename({name: name.replace('""', '"') for name in doubled}) if doubled else frame
+
+
+def _whole(path: Path) -> bytes:
+    """Read a file that has to be converted; it is in memory about four times then."""
+    check_memory(str(path), 4 * path.stat().st_size, "a table that is not in UTF-8")
+    return path.read_bytes()
 
 
 def _unpacked(path: Path) -> bytes:

@@ -17,6 +17,7 @@ from torch_geometric.data import Data
 from gadc._base.validation import check_choice
 from gadc.datasets._border import check_graph
 from gadc.datasets.tables._columns import EdgeColumns, NodeColumns, choose_edge_columns, choose_node_columns
+from gadc.datasets.tables._dialect import CsvOptions
 from gadc.datasets.tables._edges import Edges, clean_edges
 from gadc.datasets.tables._features import FeatureReader
 from gadc.datasets.tables._files import TableLike, open_table
@@ -42,6 +43,7 @@ def from_tables(
     directed: bool = False,
     preparation: FeaturePreparation | None = None,
     keep_rows: bool = False,
+    csv_options: CsvOptions | None = None,
 ) -> Data:
     """Read a graph from a table with one row per edge and a table with one row per node.
 
@@ -68,6 +70,8 @@ def from_tables(
             not needed. None by default.
         keep_rows: Remember in `data.table_rows` which row of the edge table lists which edge in which
             direction, for `gadc.suspicious_edges`; False by default, since it takes memory.
+        csv_options: How text files are written (separator, encoding, decimal mark); by default this is found
+            from the beginning of each file, and the report says what was found.
 
     Returns:
         Data with `edge_index`, `node_ids`, `feature_names`, `table_report` (a `TableReport`) and
@@ -104,8 +108,10 @@ def from_tables(
         preparation.check_agrees("from_tables", **given)
         features = [column.name for column in preparation.columns]
         categorical, missing = preparation.categorical, preparation.missing
-    notes: list[str] = []
-    edge_table, node_table = open_table(edges, "edges"), open_table(nodes, "nodes")
+    edge_table, node_table = (
+        open_table(table, role, csv_options) for table, role in ((edges, "edges"), (nodes, "nodes"))
+    )
+    notes = edge_table.notes + node_table.notes
     ends = choose_edge_columns(edge_table, source=source, target=target, weight=weight, notes=notes)
     columns = choose_node_columns(node_table, node_id=node_id, label=label, features=features, notes=notes)
     graph, known, dropped, rows = _read_edges(
@@ -152,14 +158,16 @@ def _read_edges(
     return graph, known, dropped, rows
 
 
-def read_other_columns(edges: TableLike, known: Collection[str]) -> tuple[list[str], pl.DataFrame]:
+def read_other_columns(
+    edges: TableLike, known: Collection[str], csv_options: CsvOptions | None = None
+) -> tuple[list[str], pl.DataFrame]:
     """Read the columns of an edge table that `known` does not name.
 
     Returns:
         Their names, and a table with the user's row numbers in the column "row" and these columns as
         "0", "1", ..., because a column of the user may be called "row".
     """
-    table = open_table(edges, "edges")
+    table = open_table(edges, "edges", csv_options)
     names = [name for name in table.schema if name not in known]
     columns = {str(i): table.col(name) for i, name in enumerate(names)}
     return names, table.collect(table.numbered(**columns))

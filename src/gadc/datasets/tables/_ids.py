@@ -143,7 +143,7 @@ def _weight(edges: EdgeColumns, column: str) -> pl.Expr:
     table, dtype = edges.table, edges.table.schema[column]
     if not (table.text or dtype.is_numeric() or dtype == pl.Boolean):
         raise TableError(f"weights must be numbers, got {dtype}.", file=table.name, column=column)
-    return table.col(column).cast(pl.Float64, strict=False)
+    return table.numbers(column)
 
 
 def _check_weight(edges: EdgeColumns, column: str, weight: pl.Series) -> None:

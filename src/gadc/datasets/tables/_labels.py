@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table
-from gadc.datasets.tables._values import encode, whole_numbers
+from gadc.datasets.tables._values import encode, parse_numbers, whole_numbers
 
 _MAX_DECIMALS = 20  # a text column with more different decimal numbers holds a quantity, not classes
 
@@ -59,7 +59,7 @@ def _refuse_measurements(
     """Refuse a text column of many decimal numbers: a quantity, which classes cannot be."""
     if series.dtype != pl.String or series.n_unique() <= _MAX_DECIMALS:
         return
-    numbers = series.cast(pl.Float64, strict=False)
+    numbers = pl.select(parse_numbers(pl.lit(series), table.decimal)).to_series()
     if numbers.null_count() == series.null_count():
         _from_floats(numbers, table, rows, column)
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import csv
-import gzip
-import io
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
 
+from gadc.datasets.tables._dialect import Dialect, open_text
 from gadc.datasets.tables._report import TableError
+from gadc.datasets.tables._values import parse_numbers
 
-TEXT = {".csv": ",", ".tsv": "\t"}
 _ROW = "row"  # the columns of a query are renamed to short internal names, so this one cannot collide
 
 
@@ -29,6 +26,7 @@ class Table:
         schema: Column names and types.
         text: Whether the cells are unparsed text; False by default.
         first_row: Number of the first row of data as the user counts rows; 1 by default.
+        dialect: How the cells of a text file are written; None by default.
     """
 
     name: str
@@ -36,6 +34,18 @@ class Table:
     schema: dict[str, pl.DataType]
     text: bool = False
     first_row: int = 1
+    dialect: Dialect | None = None
+
+    @property
+    def decimal(self) -> str | None:
+        """Decimal mark of the numbers in a text file; None if it is not known."""
+        return None if self.dialect is None else self.dialect.decimal
+
+    @property
+    def notes(self) -> list[str]:
+        """How the file is written, if it is not as its suffix promises."""
+        note = None if self.dialect is None else self.dialect.describe(self.name)
+        return [] if note is None else [note]
 
     def require(self, *names: str | None) -> None:
         """Refuse the name of a column that does not exist; None is allowed."""
@@ -55,6 +65,11 @@ class Table:
             cell = cell.cast(pl.String)
         return cell
 
+    def numbers(self, name: str) -> pl.Expr:
+        """Return the expression of a column as float64; a cell that is not a number is null."""
+        cell = self.col(name)
+        return parse_numbers(cell, self.decimal) if self.text else cell.cast(pl.Float64, strict=False)
+
     def select(self, **columns: pl.Expr) -> pl.LazyFrame:
         """Select columns under new names, without the blank lines of a text file."""
         frame = self.frame
@@ -72,12 +87,12 @@ class Table:
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query on this table with the streaming engine."""
-        with guarded(self.name):
+        with guarded(self.name, self.dialect):
             return query.collect(engine="streaming")
 
 
 @contextmanager
-def guarded(name: str) -> Iterator[None]:
+def guarded(name: str, dialect: Dialect | None = None) -> Iterator[None]:
     """Turn every failure of a reader into a `TableError` that names the file and keeps the cause."""
     try:
         yield
@@ -85,33 +100,19 @@ def guarded(name: str) -> Iterator[None]:
         raise
     # A panic of Polars is not an Exception, but for the user it is a bad file like any other.
     except (Exception, pl.exceptions.PanicException) as error:
-        if "more fields than defined" in str(error):
-            raise _ragged(name) from error
+        if dialect is not None and "more fields than defined" in str(error):
+            raise _ragged(name, dialect) from error
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise TableError(f"cannot be read ({first}).", file=name) from error
 
 
-def _ragged(name: str) -> TableError:
+def _ragged(name: str, dialect: Dialect) -> TableError:
     """Find the row with too many cells, which the reader does not name."""
-    with open_text(name) as lines:
-        rows = csv.reader(lines, delimiter=TEXT[file_suffix(Path(name))])
+    with open_text(name, dialect.encoding) as lines:
+        rows = csv.reader(lines, delimiter=dialect.separator, quotechar=dialect.quote)
         width = len(next(rows))
         for number, row in enumerate(rows, start=2):
             if len(row) > width:
                 message = f"the row has {len(row)} cells, but the header has {width}."
                 return TableError(message, file=name, row=number)
     return TableError("a row has more cells than the header.", file=name)
-
-
-def open_text(path: str | os.PathLike[str]) -> io.TextIOBase:
-    """Open a text file, gzipped or not."""
-    if str(path).lower().endswith(".gz"):
-        return gzip.open(path, "rt", encoding="utf-8", newline="")
-    return open(path, encoding="utf-8", newline="")
-
-
-def file_suffix(path: Path) -> str:
-    """Return the last suffix in lower case; for `table.csv.gz` it is `.csv`."""
-    path = Path(path.name.lower())
-    inner = Path(path.stem).suffix
-    return inner if path.suffix == ".gz" and inner in TEXT else path.suffix

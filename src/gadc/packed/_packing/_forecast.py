@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from gadc._base.memory import MemoryLimitError, format_bytes
-from gadc.datasets.tables._table import open_text
+from gadc.datasets.tables._dialect import open_text
 from gadc.packed._packing._plan import Pieces, Settings
 from gadc.packed._packing._sources import Source
 
@@ -100,7 +100,7 @@ def _rows(source: Source) -> int:
     if not source.text:
         return source.num_rows()
     size = Path(source.name).stat().st_size * (_PACKED if source.name.lower().endswith(".gz") else 1)
-    with open_text(source.name) as file:
+    with open_text(source.name, source.encoding) as file:
         lines = [len(line.encode()) for line, _ in zip(file, range(_SAMPLED_LINES), strict=False)]
     return max(int(size * len(lines) / max(sum(lines), 1)), 1)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gadc._base.files import write_text
 from gadc.datasets.tables._columns import EdgeColumns, NodeColumns, choose_edge_columns, choose_node_columns
+from gadc.datasets.tables._dialect import CsvOptions
 from gadc.datasets.tables._table import Table
 from gadc.packed._packing._sources import Source, joined
 
@@ -34,6 +35,7 @@ class Settings:
     directed: bool
     dtype: str
     width: int
+    csv_options: CsvOptions | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

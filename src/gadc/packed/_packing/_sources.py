@@ -6,7 +6,6 @@ errors can name the row and the column of a bad cell.
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import shutil
@@ -18,9 +17,10 @@ from pathlib import Path
 import polars as pl
 
 from gadc._base.tasks import write_whole
+from gadc.datasets.tables._dialect import TEXT, CsvOptions, Dialect, file_suffix, open_text, read_dialect
 from gadc.datasets.tables._files import BINARY, TableLike, open_table, require_file, require_suffix, scan_text
 from gadc.datasets.tables._report import TableError
-from gadc.datasets.tables._table import TEXT, Table, file_suffix, guarded
+from gadc.datasets.tables._table import Table, guarded
 
 _FULL = re.compile(r"os error (27|28|122)|No space left|File too large")
 
@@ -34,12 +34,19 @@ class Source:
         file: File that the rows are read from, Parquet or Feather.
         text: Whether the cells are unparsed text.
         first_row: Number of the first row of data as the user counts rows.
+        dialect: How a text file is written; None by default, another file.
     """
 
     name: str
     file: str
     text: bool
     first_row: int
+    dialect: Dialect | None = None
+
+    @property
+    def encoding(self) -> str:
+        """Encoding of a text file."""
+        return "utf-8" if self.dialect is None else self.dialect.encoding
 
     def scan(self) -> pl.LazyFrame:
         """Return the rows."""
@@ -60,27 +67,46 @@ class Source:
                 schema=dict(frame.collect_schema()),
                 text=self.text,
                 first_row=self.first_row + start,
+                dialect=self.dialect,
             )
 
 
-def make_sources(tables: TableLike | Sequence[TableLike], role: str, folder: Path) -> list[Source]:
+def make_sources(
+    tables: TableLike | Sequence[TableLike], role: str, folder: Path, csv_options: CsvOptions | None = None
+) -> list[Source]:
     """Describe the files of a table; data frames are written to `folder`.
 
     Args:
         tables: One or more paths or data frames.
         role: "edges" or "nodes".
         folder: Folder for converted tables.
+        csv_options: How text files are written; found from their beginning by default.
     """
     listed = list(tables) if isinstance(tables, list | tuple) else [tables]
     if not listed:
         raise ValueError(f"pack: {role} must name at least one table, got none.")
-    sources = [_source(table, role, folder, i) for i, table in enumerate(listed)]
+    sources = [_source(table, role, folder, i, csv_options) for i, table in enumerate(listed)]
     if len({source.text for source in sources}) > 1:
         raise TableError(f"all files of the {role} must be text, or none.", file=sources[0].name)
-    return sources
+    return _with_one_decimal(sources)
 
 
-def _source(table: TableLike, role: str, folder: Path, number: int) -> Source:
+def _with_one_decimal(sources: list[Source]) -> list[Source]:
+    """Read all files of a table with the decimal mark that some of them show."""
+    known = {one.dialect.decimal for one in sources if one.dialect is not None} - {None}
+    if len(known) > 1:
+        raise TableError(
+            'the files must have the same decimal mark, got "." and ","; convert some of them.',
+            file=sources[0].name,
+        )
+    return [
+        replace(one, dialect=replace(one.dialect, decimal=mark)) if one.dialect is not None else one
+        for one in sources
+        for mark in [next(iter(known), None)]
+    ]
+
+
+def _source(table: TableLike, role: str, folder: Path, number: int, csv_options: CsvOptions | None) -> Source:
     converted = str(folder / f"{role}-{number:04d}.parquet")
     if not isinstance(table, str | os.PathLike):
         opened = open_table(table, role)
@@ -93,23 +119,29 @@ def _source(table: TableLike, role: str, folder: Path, number: int) -> Source:
     require_file(path)
     if file_suffix(path) in BINARY:
         return Source(name=str(path), file=str(path.resolve()), text=False, first_row=1)
-    return Source(name=str(path), file=converted, text=True, first_row=2)
+    with guarded(str(path)):
+        dialect = read_dialect(path, csv_options)
+    return Source(name=str(path), file=converted, text=True, first_row=2, dialect=dialect)
 
 
 def convert(source: Source, rows_at_once: int) -> None:
-    """Convert a text file to Parquet, still as text."""
-    path = Path(source.name)
+    """Convert a text file to Parquet, still as text; one that is packed or not in UTF-8 is copied before."""
+    path, dialect = Path(source.name), source.dialect or Dialect()
     unpacked = Path(source.file).with_suffix(file_suffix(path))
+    copied = path.name.lower().endswith(".gz") or not dialect.is_utf8
 
     def write(file: Path) -> None:
-        frame = scan_text(unpacked if path.name.lower().endswith(".gz") else path)
+        frame = scan_text(unpacked if copied else path, replace(dialect, encoding="utf-8"))
         frame.sink_parquet(file, compression="lz4", row_group_size=rows_at_once)
 
-    with disk_errors(source.file), guarded(source.name):
+    with disk_errors(source.file), guarded(source.name, dialect):
         try:
-            if path.name.lower().endswith(".gz"):
+            if copied:
                 unpacked.parent.mkdir(parents=True, exist_ok=True)
-                with gzip.open(path) as packed, unpacked.open("wb") as plain:
+                with (
+                    open_text(path, dialect.encoding) as packed,
+                    unpacked.open("w", encoding="utf-8", newline="") as plain,
+                ):
                     shutil.copyfileobj(packed, plain, 2**22)
             write_whole(source.file, write)
         finally:

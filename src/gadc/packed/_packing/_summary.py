@@ -98,7 +98,7 @@ def _report(
 ) -> TableReport:
     parts = [plan.read_note(note_file(part)) for part in range(num_parts)]
     rows, self_loops, unknown = (sum(p[key] for p in parts) for key in ("rows", "self_loops", "unknown"))
-    notes = list[str]()
+    notes = [note for source in (*plan.edges, *plan.nodes) for note in source.open().notes]
     ends, columns = plan.edge_columns(plan.edges[0].open(), notes), plan.node_columns(notes)
     notes += labels["notes"] + ids["notes"]
     folders = [plan.work(range_folder(number)) for number in range(num_ranges)]
