@@ -43,54 +43,96 @@ def nearest_in_cells(directions: Tensor, count: int, *, num_cells: int | None = 
         num_cells: Number of cells; √n by default.
     """
     n = len(directions)
-    cells = max(1, min(num_cells or math.isqrt(n), n))
-    centers, assigned = _split(directions, cells)
-    order = torch.argsort(assigned, stable=True)
-    starts = torch.searchsorted(assigned[order], torch.arange(len(centers) + 1)).tolist()
-    close = (centers @ centers.T).topk(min(_PROBED, len(centers)), dim=1).indices.tolist()
+    cells = max(1, min(num_cells or count_cells(n), n))
+    centers = learn_centers(directions[learned_rows(n, cells)], cells)
+    order, starts = sort_by_cell(assign(directions, centers), len(centers))
     indices = torch.zeros((n, count), dtype=torch.int64)
     cosines = torch.full((n, count), -torch.inf, dtype=directions.dtype)
-    for cell, others in enumerate(close):
+    for cell, others in enumerate(close_cells(centers)):
         members = order[starts[cell] : starts[cell + 1]]
         if len(members):
-            among = torch.cat([order[starts[one] : starts[one + 1]] for one in {cell, *others}])
+            among = torch.cat([order[starts[one] : starts[one + 1]] for one in others])
             for rows in torch.split(members, _BLOCK):
-                found = _top(directions, rows, among, count)
+                found = top(directions[rows], rows, directions[among], among, count)
                 indices[rows, : found[0].shape[1]], cosines[rows, : found[1].shape[1]] = found
-    return Neighbors(indices, cosines, _recall(directions, indices, cosines))
+    sample = sampled_rows(n)
+    exact = top(directions[sample], sample, directions, torch.arange(n), count)[1]
+    return Neighbors(indices, cosines, recall(cosines[sample], exact))
 
 
-def _split(directions: Tensor, cells: int) -> tuple[Tensor, Tensor]:
-    """Return the centres of the cells and the cell of each node; the seed is fixed."""
+def count_cells(num_nodes: int) -> int:
+    """Return the number of cells, √n."""
+    return math.isqrt(num_nodes)
+
+
+def learned_rows(num_nodes: int, cells: int) -> Tensor:
+    """Choose the nodes that k-means learns from; the seed is fixed."""
+    return torch.randperm(num_nodes, generator=torch.Generator().manual_seed(0))[: _PER_CELL * cells]
+
+
+def sampled_rows(num_nodes: int) -> Tensor:
+    """Choose the nodes that the recall is measured on; the seed is fixed."""
+    return torch.randperm(num_nodes, generator=torch.Generator().manual_seed(1))[:_SAMPLED]
+
+
+def learn_centers(directions: Tensor, cells: int) -> Tensor:
+    """Return the centres of cells that k-means finds, shape (cells, d)."""
     from sklearn.cluster import MiniBatchKMeans
 
-    generator = torch.Generator().manual_seed(0)
-    chosen = torch.randperm(len(directions), generator=generator)[: _PER_CELL * cells]
     learner = MiniBatchKMeans(cells, random_state=0, n_init=1, batch_size=4096, max_iter=20)
-    learner.fit(directions[chosen].numpy())
-    centers = torch.from_numpy(learner.cluster_centers_).to(directions.dtype)
+    learner.fit(directions.numpy())
+    return torch.from_numpy(learner.cluster_centers_).to(directions.dtype)
+
+
+def assign(directions: Tensor, centers: Tensor) -> Tensor:
+    """Return the cell of each row."""
     # The nearest centre in the Euclidean sense, as k-means has it; rows of length 1 share |x|².
     offset = centers.square().sum(1) / 2
     assigned = [(rows @ centers.T - offset).argmax(1) for rows in torch.split(directions, 16 * _BLOCK)]
-    return centers, torch.cat(assigned)
+    return torch.cat(assigned)
 
 
-def _top(directions: Tensor, rows: Tensor, among: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return the nodes of `among` nearest to each of the rows other than itself, and their cosines."""
-    cosines = directions[rows] @ directions[among].T
+def sort_by_cell(assigned: Tensor, cells: int) -> tuple[Tensor, list[int]]:
+    """Return the nodes in the order of their cells, and where each cell starts."""
+    order = torch.argsort(assigned, stable=True)
+    return order, torch.searchsorted(assigned[order], torch.arange(cells + 1)).tolist()
+
+
+def close_cells(centers: Tensor) -> list[list[int]]:
+    """List, for each cell, itself and the cells whose centres are nearest."""
+    close = (centers @ centers.T).topk(min(_PROBED, len(centers)), dim=1).indices.tolist()
+    return [sorted({cell, *others}) for cell, others in enumerate(close)]
+
+
+def top(
+    queries: Tensor, rows: Tensor, directions: Tensor, among: Tensor, count: int
+) -> tuple[Tensor, Tensor]:
+    """Return the nodes nearest to each query other than itself, and their cosines.
+
+    Args:
+        queries: Directions of the nodes that ask, shape (q, d).
+        rows: Numbers of these nodes, shape (q,).
+        directions: Directions of the nodes that are compared, shape (c, d).
+        among: Numbers of those nodes, shape (c,).
+        count: Number of nearest nodes.
+    """
+    cosines = queries @ directions.T
     cosines[rows.unsqueeze(1) == among] = -torch.inf
-    top = cosines.topk(min(count, len(among)), dim=1)
-    return among[top.indices], top.values
+    best = cosines.topk(min(count, len(among)), dim=1)
+    return among[best.indices], best.values
 
 
-def _recall(directions: Tensor, indices: Tensor, cosines: Tensor) -> float:
-    """Compare a sample of nodes with the exact search; a node as near as the last exact one counts."""
-    n, count = indices.shape
-    generator = torch.Generator().manual_seed(1)
-    sample = torch.randperm(n, generator=generator)[:_SAMPLED]
-    _, exact = _top(directions, sample, torch.arange(n), count)
+def recall(found: Tensor, exact: Tensor) -> float:
+    """Return the share of the exact nearest nodes that were found.
+
+    A node as near as the last exact one counts.
+
+    Args:
+        found: Cosines of the nodes that were found for each node of a sample, shape (s, count).
+        exact: Cosines of the nearest nodes, shape (s, count).
+    """
     wanted = exact > 0  # others are not neighbours
-    slack = 8 * torch.finfo(directions.dtype).eps
-    found = (cosines[sample] >= exact[:, -1:].clamp(min=0) - slack) & (cosines[sample] > 0)
-    hits = torch.minimum(found.sum(1), wanted.sum(1)).sum()
+    slack = 8 * torch.finfo(exact.dtype).eps
+    hit = (found >= exact[:, -1:].clamp(min=0) - slack) & (found > 0)
+    hits = torch.minimum(hit.sum(1), wanted.sum(1)).sum()
     return float(hits) / max(int(wanted.sum()), 1)

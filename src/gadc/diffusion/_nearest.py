@@ -38,15 +38,13 @@ def nearest(x: Tensor, count: int) -> LinearOperator:
     Returns:
         The graph, symmetric, with an explicit zero diagonal.
     """
-    n, x = len(x), usual_rows(x, x.square().sum(1))
-    norms = x.norm(dim=1, keepdim=True)
-    directions = x / torch.where(norms > 0, norms, 1.0)
+    n, directions = len(x), directions_of(x)
     count = min(count, n - 1)
     nodes = torch.arange(n, device=x.device)
     keys = [edge_keys((nodes, nodes), n)]
     if n > MAX_EXACT and count > 0 and x.device.type == "cpu":
         found = nearest_in_cells(directions, count)
-        _tell(found.recall, count)
+        tell_recall(found.recall, count)
         near = edge_keys((nodes.unsqueeze(1), found.indices), n)[found.cosines > 0]
         keys += [near, reversed_keys(near, n)]
         count = 0
@@ -63,7 +61,15 @@ def nearest(x: Tensor, count: int) -> LinearOperator:
     return LinearOperator(pattern, values.index_fill_(0, pattern.diagonal, 0.0), symmetric=True)
 
 
-def _tell(recall: float, count: int) -> None:
+def directions_of(x: Tensor) -> Tensor:
+    """Divide the rows by their norms; a zero row stays zero."""
+    x = usual_rows(x, x.square().sum(1))
+    norms = x.norm(dim=1, keepdim=True)
+    return x / torch.where(norms > 0, norms, 1.0)
+
+
+def tell_recall(recall: float, count: int) -> None:
+    """Issue the warning that tells how many of the nearest nodes were found."""
     warnings.warn(
         f"IV+: beyond {MAX_EXACT:,} nodes the {count} nearest nodes are searched in cells; "
         f"{recall:.1%} of them were found, measured on a sample of nodes.",

@@ -24,6 +24,7 @@ from gadc.packed._diffusion import (
     holding,
     make_run,
     open_graph,
+    tell_neighbors,
 )
 from gadc.packed._graph import PackedGraph
 from gadc.packed._results import check_out, id_name, join_parts, work_folder, write_part
@@ -98,6 +99,7 @@ def _predict_in_parts(
         model = run.file("model.safetensors")
         write_whole(model, classifier.save)
         run_stages(prediction_stages(run, model), executor=executor, progress=progress)
+        tell_neighbors(run)
     return [run.part(_part_kind(model), i, "parquet") for i in range(len(run.row_ranges))]
 
 

@@ -8,7 +8,7 @@ a run that was killed anywhere resumes when it is repeated.
 - `run_stages`: run what is missing, stage by stage
 - `Progress`: how far a run is
 - `open_executor`: processes of this machine, or a Dask cluster
-- `write_whole`, `write_array`, `write_note`: write a file that appears whole or not at all
+- `write_whole`, `write_array`, `write_arrays`, `write_note`: write a file that appears whole or not at all
 - `place_of`, `join_place`, `place_exists`, `local_copy`, `is_remote`, `lock_file`: files here or elsewhere
 """
 
@@ -24,7 +24,7 @@ from gadc._base.tasks._places import (
 )
 from gadc._base.tasks._progress import Progress
 from gadc._base.tasks._task import Stage, Task
-from gadc._base.tasks._writing import write_array, write_note, write_whole
+from gadc._base.tasks._writing import write_array, write_arrays, write_note, write_whole
 
 __all__ = [
     "Progress",
@@ -39,6 +39,7 @@ __all__ = [
     "place_of",
     "run_stages",
     "write_array",
+    "write_arrays",
     "write_note",
     "write_whole",
 ]

@@ -55,3 +55,13 @@ def write_array(path: PathLike, array: NDArray[Any]) -> None:
             np.save(opened, array, allow_pickle=False)
 
     write_whole(path, write)
+
+
+def write_arrays(path: PathLike, arrays: dict[str, NDArray[Any]]) -> None:
+    """Write named arrays to one .npz file that appears whole or not at all; see `write_whole`."""
+
+    def write(file: Path) -> None:
+        with file.open("wb") as opened:
+            np.savez(opened, **arrays)  # type: ignore[arg-type, unused-ignore]
+
+    write_whole(path, write)

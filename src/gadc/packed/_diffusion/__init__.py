@@ -6,6 +6,7 @@ from gadc.packed._diffusion._diffuse import (
     diffuse,
     holding,
     make_run,
+    tell_neighbors,
     tell_warnings,
 )
 from gadc.packed._diffusion._run import DiffusionRun, open_graph
@@ -24,5 +25,6 @@ __all__ = [
     "open_graph",
     "peak_memory",
     "stage_by_rows",
+    "tell_neighbors",
     "tell_warnings",
 ]

@@ -1,32 +1,46 @@
-"""The nearest nodes of IV+, as rows of a graph on disk; one task finds them."""
+"""The nearest nodes of IV+ as sorted keys on disk: from one exact task, or from tasks by cells (`_cells`)."""
 
 from __future__ import annotations
 
 import numpy as np
 import torch
 
+from gadc._base.pairs import edge_keys
 from gadc._base.tasks import local_copy, write_array
-from gadc.diffusion._nearest import nearest
+from gadc.diffusion import _nearest
 from gadc.operators import LinearOperator, SparsePattern
 from gadc.packed._diffusion._columns import PreparedRows
 from gadc.packed._diffusion._run import DiffusionRun
 
 
+def uses_cells(run: DiffusionRun) -> bool:
+    """Return whether there are so many nodes that nearest ones are searched in cells, as in memory."""
+    return run.graph.num_nodes > _nearest.MAX_EXACT
+
+
+def keys_file(run: DiffusionRun, number: int) -> str:
+    """Return a file of anchors: sorted keys i n + j in both directions."""
+    return run.part("anchors/keys", number)
+
+
 def write_anchors(run: DiffusionRun) -> None:
-    """Write the graph that joins each node with its nearest nodes."""
-    rows = PreparedRows(run)
-    x = rows.read(0, run.graph.num_nodes)
-    pattern = nearest(x, run.transition.neighbors).pattern
-    write_array(run.file("anchors/ptr.npy"), pattern.row_ptr.numpy().astype(np.int64))
-    write_array(run.file("anchors/col.npy"), pattern.cols.numpy())
+    """Write the keys of the edges between each node and its nearest nodes, all pairs compared."""
+    n = run.graph.num_nodes
+    x = PreparedRows(run).read(0, n)
+    pattern = _nearest.nearest(x, run.transition.neighbors).pattern
+    write_array(keys_file(run, 0), edge_keys((pattern.rows, pattern.cols), n).numpy())
 
 
 def anchors_of(run: DiffusionRun, start: int, stop: int) -> LinearOperator:
     """Read rows start:stop of the anchors, with weight 1 and an explicit zero diagonal."""
-    pointers = np.load(local_copy(run.file("anchors/ptr.npy")), mmap_mode="r")[start : stop + 1]
-    cols = np.load(local_copy(run.file("anchors/col.npy")), mmap_mode="r")[pointers[0] : pointers[-1]]
-    rows = np.repeat(np.arange(start, stop), np.diff(pointers))
-    values = torch.from_numpy((cols != rows).astype(np.float32))
-    kept = torch.from_numpy(np.array(cols))
-    local = torch.from_numpy((pointers - pointers[0]).astype(kept.numpy().dtype))
-    return LinearOperator(SparsePattern(local, kept, run.graph.num_nodes), values)
+    n = run.graph.num_nodes
+    nodes = np.arange(start, stop, dtype=np.int64)
+    found = [nodes * n + nodes]
+    for number in range(len(run.row_ranges) if uses_cells(run) else 1):
+        keys = np.load(local_copy(keys_file(run, number)), mmap_mode="r", allow_pickle=False)
+        first, last = np.searchsorted(keys, [start * n, stop * n])
+        found.append(np.asarray(keys[first:last]))
+    keys = torch.from_numpy(np.unique(np.concatenate(found)) - start * n)
+    pattern = SparsePattern.from_keys(keys, stop - start, n)
+    rows = torch.repeat_interleave(torch.arange(start, stop), pattern.row_ptr.diff().long())
+    return LinearOperator(pattern, (pattern.cols != rows).float())

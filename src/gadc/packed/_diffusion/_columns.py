@@ -95,14 +95,19 @@ class PreparedRows:
     def __init__(self, run: DiffusionRun) -> None:
         self._run, self._scale = run, _scales(run)
 
-    def blocks(self) -> list[tuple[int, int]]:
-        """Return ranges of rows that together cover all rows."""
-        return _blocks(self._run, 0, self._run.graph.num_nodes)
+    def blocks(self, start: int = 0, stop: int | None = None) -> list[tuple[int, int]]:
+        """Return ranges of rows that together cover rows start:stop, all rows by default."""
+        return _blocks(self._run, start, self._run.graph.num_nodes if stop is None else stop)
 
     def read(self, start: int, stop: int) -> Tensor:
         """Copy rows start:stop into memory, shape (rows, d)."""
         x = torch.from_numpy(self._run.graph.rows(slice(start, stop)))
         return _divided(x, _cut(self._scale, start, stop))
+
+    def pick(self, nodes: NDArray[np.int64]) -> Tensor:
+        """Copy the rows of some nodes into memory, shape (nodes, d)."""
+        x = torch.from_numpy(self._run.graph.rows(nodes))
+        return _divided(x, None if self._scale is None else self._scale[nodes])
 
 
 def _float32(values: NDArray[Any]) -> Tensor:

@@ -17,6 +17,8 @@ from gadc._base.locks import sole_writer
 from gadc._base.memory import parse_bytes
 from gadc._base.tasks import Progress, local_copy, lock_file, place_of, run_stages
 from gadc.diffusion import DivergentSeriesWarning, NearZeroRowSumWarning
+from gadc.diffusion._nearest import tell_recall
+from gadc.packed._diffusion._cells import read_recall
 from gadc.packed._diffusion._hops import error_bound, spectral_radius
 from gadc.packed._diffusion._run import DiffusionRun
 from gadc.packed._diffusion._settings import DiffusionSettings
@@ -153,6 +155,12 @@ class holding(ExitStack):  # noqa: N801  it is called like a function
             raise
 
 
+def tell_neighbors(run: DiffusionRun) -> None:
+    """Warn if nearest nodes were searched in cells (IV+), with the share that was found."""
+    if (recall := read_recall(run)) is not None:
+        tell_recall(recall, run.transition.neighbors)
+
+
 def tell_warnings(run: DiffusionRun) -> None:
     """Issue the warnings that `gadc.diffuse` and `gadc.diffusion.normalize_rows` would issue."""
     settings = run.settings
@@ -165,6 +173,7 @@ def tell_warnings(run: DiffusionRun) -> None:
                 NearZeroRowSumWarning,
                 stacklevel=3,
             )
+    tell_neighbors(run)
     radius, ratio = spectral_radius(run), settings.lam / (settings.lam + 1)
     if radius is not None and ratio * radius >= 1 and radius > 1:
         warnings.warn(

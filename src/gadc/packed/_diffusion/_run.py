@@ -4,7 +4,7 @@ plan.json               graph and settings; a folder with another plan is refuse
 rows/divisor-0000.npy   what each row of X is divided by (row range 0)
 rows/squares-0000.npy   squared norms of the rows
 gram/0000.npy           Xᵀ X of a row range
-anchors/*.npy           nearest nodes (IV+)
+anchors/keys-0000.npy   nearest nodes (IV+), see `_anchors` and `_cells`
 similar/*-0000.npy      weights of edges and anchors times cosines (IV+)
 degree/0000.npy         row sums of Ã
 t/*-0000.npy            rows of T: ptr, col, val

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gadc._base.tasks import Stage, Task
-from gadc.packed._diffusion import _columns, _hops, _transition
-from gadc.packed._diffusion._anchors import write_anchors
+from gadc.diffusion._cells import count_cells
+from gadc.packed._diffusion import _cells, _columns, _hops, _transition
+from gadc.packed._diffusion._anchors import keys_file, uses_cells, write_anchors
 from gadc.packed._diffusion._run import DiffusionRun
 
 _LANCZOS_VECTORS = 50
@@ -20,7 +21,7 @@ def diffusion_stages(run: DiffusionRun, *, sums: bool = False) -> list[Stage]:
         sums: Also compute the row sums of S, which keep the units of features. Default: no.
     """
     graph, name = run.graph, run.settings.variant
-    n, d = graph.num_nodes, graph.num_features
+    d = graph.num_features
     cosines, eps = name in ("I", "IV", "IV+"), getattr(run.transition, "eps", 0.0)
     cells = [4 * d * (stop - start) for start, stop in run.row_ranges]
     entries = _entries(run)
@@ -37,8 +38,7 @@ def diffusion_stages(run: DiffusionRun, *, sums: bool = False) -> list[Stage]:
     if name in ("II", "III") and eps > 0:
         stages.append(stage_by_rows(run, "gram", _columns.write_gram, ("gram/rows.npy",), cells))
     if name == "IV+":
-        anchors = (run.file("anchors/ptr.npy"), run.file("anchors/col.npy"))
-        stages.append(Stage("anchors", [Task("anchors", write_anchors, (run,), anchors, 4 * n * d)]))
+        stages += _anchor_stages(run, cells)
         outputs = _part_files("similar")
         sizes = [16 * count + similar for count in entries]
         stages.append(stage_by_rows(run, "similar", _transition.write_similar, outputs, sizes))
@@ -68,9 +68,41 @@ def peak_memory(run: DiffusionRun) -> int:
     hops = max(4 * n * _hops.BUFFERS, min(run.memory, 4 * n * _hops.BUFFERS * width))
     slab = 2 * 4 * n * width + 24 * n if run.settings.variant not in ("plain", "II") else 16 * n
     rows = 48 * max(_entries(run)) + slab
+    if run.settings.variant == "IV+":
+        rows += 96 * run.transition.neighbors * max(stop - start for start, stop in run.row_ranges)
     spectrum = 4 * n * _LANCZOS_VECTORS if run.settings.variant in ("I", "II", "IV") else 0
-    anchors = 12 * n * graph.num_features if run.settings.variant == "IV+" else 0
+    anchors = _anchors_memory(run) if run.settings.variant == "IV+" else 0
     return max(hops, rows, spectrum, anchors)
+
+
+def _anchors_memory(run: DiffusionRun) -> int:
+    n, d, ranges = run.graph.num_nodes, run.graph.num_features, len(run.row_ranges)
+    if not uses_cells(run):
+        return 12 * n * d
+    cells, neighbors = count_cells(n), int(run.transition.neighbors)
+    near = 8 * 1024 * 16 * cells + 2 * 4 * 16 * cells * d + 48 * neighbors * n // ranges
+    return max(40 * n, 12 * 40 * cells * d, 8 * n * d // ranges, near)
+
+
+def _anchor_stages(run: DiffusionRun, cells: Sequence[int]) -> list[Stage]:
+    """List the stages that find the nearest nodes; `cells` are the bytes of X in each row range."""
+    size = sum(cells)
+    if not uses_cells(run):
+        return [Stage("anchors", [Task("anchors", write_anchors, (run,), (keys_file(run, 0),), size)])]
+    centers = (run.file(_cells.SAMPLE), run.file(_cells.CENTERS))
+    order = (run.file(_cells.ORDER), run.file(_cells.STARTS))
+    n, near = run.graph.num_nodes, ("anchors/sampled.npz", "anchors/keys.npy")
+    copied = [2 * one for one in cells]
+    compared = [18 * one for one in cells]  # each cell is read once for itself and for 16 others
+    recall = Task("recall", _cells.write_recall, (run,), (run.file(_cells.RECALL),), size)
+    return [
+        Stage("centers", [Task("centers", _cells.write_centers, (run,), centers)]),
+        stage_by_rows(run, "cells", _cells.write_cells, ("anchors/cell.npy",), cells),
+        Stage("order", [Task("order", _cells.write_order, (run,), order, 20 * n)]),
+        stage_by_rows(run, "directions", _cells.write_directions, ("anchors/directions.npy",), copied),
+        stage_by_rows(run, "anchors", _cells.write_near, near, compared),
+        Stage("recall", [recall]),
+    ]
 
 
 def _entries(run: DiffusionRun) -> list[int]:

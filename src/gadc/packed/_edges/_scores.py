@@ -12,15 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gadc._base.tasks import local_copy, write_array, write_whole
+from gadc._base.tasks import local_copy, write_array, write_arrays
 from gadc.operators import SparsePattern, sddmm, spmm
 from gadc.packed._diffusion import DiffusedFeatures, DiffusionRun
 from gadc.packed._diffusion._transition import graph_part
@@ -137,16 +135,6 @@ def read_histograms(path: str) -> dict[str, Histogram]:
     """Read what `write_histograms` wrote."""
     with np.load(local_copy(path)) as stored:
         return {name: Histogram(stored[f"{name}-bins"], stored[f"{name}-counts"]) for name in RANKED}
-
-
-def write_arrays(path: str, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write named arrays to one file, whole or not at all."""
-
-    def write(file: Path) -> None:
-        with file.open("wb") as opened:
-            np.savez(opened, **arrays)  # type: ignore[arg-type, unused-ignore]
-
-    write_whole(path, write)
 
 
 def rounded(scores: NDArray[np.float32]) -> NDArray[np.int64]:

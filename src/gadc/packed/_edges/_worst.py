@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 from sklearn.isotonic import IsotonicRegression
 
-from gadc._base.tasks import write_array
+from gadc._base.tasks import write_array, write_arrays
 from gadc.packed._diffusion import DiffusionRun
 from gadc.packed._edges._histogram import Histogram
 from gadc.packed._edges._scores import (
@@ -20,7 +20,6 @@ from gadc.packed._edges._scores import (
     read_histograms,
     rounded,
     score_pairs,
-    write_arrays,
     write_histograms,
 )
 
