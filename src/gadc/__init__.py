@@ -6,7 +6,7 @@ The flow: edges and features -> `transition` T -> `diffuse` F = S X -> a linear 
         Features aggregated over a graph, in one call or step by step.
     minimize_agsd, AGSDSolution
         Graph signal denoising against an adversary, solved exactly.
-    GADCClassifier, GADCTransformer
+    GADCClassifier, GADCRegressor, GADCTransformer
         The same for scikit-learn.
     Lab
         What is wrong with a graph: false and missing edges, wrong labels, broken features.
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from gadc import robustness as robustness
     from gadc import transforms as transforms
     from gadc.datasets import from_tables, load
-    from gadc.estimators import GADCClassifier, GADCTransformer
+    from gadc.estimators import GADCClassifier, GADCRegressor, GADCTransformer
     from gadc.lab import Lab
     from gadc.packed import PackedGraph, pack
     from gadc.robustness import audit, suspicious_edges
@@ -74,6 +74,7 @@ __all__ = [
     "AGSDSolution",
     "DivergentSeriesWarning",
     "GADCClassifier",
+    "GADCRegressor",
     "GADCTransformer",
     "Lab",
     "LinearOperator",
@@ -94,6 +95,7 @@ __all__ = [
 
 _HOMES = {
     "GADCClassifier": "gadc.estimators",
+    "GADCRegressor": "gadc.estimators",
     "GADCTransformer": "gadc.estimators",
     "Lab": "gadc.lab",
     "PackedGraph": "gadc.packed",

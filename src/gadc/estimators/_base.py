@@ -13,6 +13,7 @@ from gadc._base.validation import check_choice, check_count, check_number
 from gadc.diffusion import NORMALIZATIONS, VARIANTS, diffuse, make_transition, neumann, normalize_rows
 from gadc.estimators._arrays import matrix_to_graph
 
+DIFFUSION = ("variant", "lam", "num_steps", "eps", "normalize", "rtol", "self_loops", "directed")
 MAX_STEPS = 100_000  # more steps than any graph needs; a larger number is a slip or a damaged file
 
 
@@ -68,22 +69,24 @@ class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
                 f"{self.graph_.num_nodes} nodes, got {num_rows} rows; for other nodes pass their graph."
             )
 
-    def _aggregate(self, x: Tensor, graph: Data | None, *, check_convergence: bool) -> Tensor:
+    def _aggregate(
+        self,
+        x: Tensor,
+        graph: Data | None,
+        *,
+        check_convergence: bool,
+        settings: dict[str, Any] | None = None,
+    ) -> Tensor:
         """Return F = S X of the normalised rows in new memory; X itself (normalised) without a graph."""
-        x = normalize_rows(x, self.normalize)
-        if graph is None or self.lam == 0:
+        settings = dict(self._diffusion_settings() if settings is None else settings)
+        x = normalize_rows(x, settings.pop("normalize"))
+        if graph is None or settings["lam"] == 0:
             return x.clone()
         with torch.no_grad():
             return diffuse(
-                x,
-                graph.edge_index,
-                graph.edge_weight,
-                variant=self.variant,
-                lam=self.lam,
-                num_steps=self.num_steps,
-                eps=self.eps,
-                rtol=self.rtol,
-                check_convergence=check_convergence,
-                self_loops=self.self_loops,
-                directed=self.directed,
+                x, graph.edge_index, graph.edge_weight, check_convergence=check_convergence, **settings
             )
+
+    def _diffusion_settings(self) -> dict[str, Any]:
+        """Return the settings of the diffusion: the parameters, unless a search chose others."""
+        return {name: getattr(self, name) for name in DIFFUSION}

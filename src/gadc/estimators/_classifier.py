@@ -20,6 +20,7 @@ from gadc.datasets._border import check_graph
 from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.diffusion import VARIANTS
 from gadc.estimators import _saving as saving
+from gadc.estimators import _stored_parts as stored_parts
 from gadc.estimators._arrays import to_sparse_tensor, to_tensor
 from gadc.estimators._graph_data import (
     check_has_edges,
@@ -32,12 +33,12 @@ from gadc.estimators._graph_data import (
     with_identity,
 )
 from gadc.estimators._labels import known_labels, validation_split
-from gadc.estimators._prediction import DiffusionPredictor
+from gadc.estimators._prediction import ClassPredictor
 from gadc.models import Auto, FeatureModel, Fitted
 from gadc.models.auto import median_norm
 
 
-class GADCClassifier(DiffusionPredictor):
+class GADCClassifier(ClassPredictor):
     """Classify the nodes of a graph by a linear model or an MLP on features denoised over the graph.
 
     This is Algorithm 1 of the GADC paper. It is transductive like scikit-learn's `LabelPropagation`: `fit`
@@ -271,7 +272,7 @@ class GADCClassifier(DiffusionPredictor):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> GADCClassifier:
         """Read a model that `save` wrote; a ValueError says why a file is not a valid model."""
-        model: GADCClassifier = saving.load(cls, path)
+        model: GADCClassifier = stored_parts.load(cls, path, saving.restore)
         return model
 
     def _head_settings(self) -> dict[str, Any]:
@@ -291,14 +292,6 @@ class GADCClassifier(DiffusionPredictor):
         known = self.classes_[codes[codes >= 0].numpy()]
         weights = compute_class_weight(self.class_weight, classes=self.classes_, y=known)
         return tuple(float(one) for one in weights)
-
-    def _set_features(self, count: int, names: Any) -> None:
-        """Set the attributes by which scikit-learn knows the features."""
-        self.n_features_in_ = count
-        if names is not None and len(names):
-            self.feature_names_in_ = np.asarray(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
     def _training_data(
         self, x: Tensor, codes: NDArray[np.int64], masks: tuple[Any, Any], rng: np.random.RandomState
@@ -342,12 +335,3 @@ class GADCClassifier(DiffusionPredictor):
         self.explain_, self.report_ = fitted.choice.explanation, fitted.choice.report
         self._say(self.explain_)
         return fitted
-
-    def _say(self, message: str) -> None:
-        if self.verbose:
-            print(f"[{type(self).__name__}] {message}")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -1,0 +1,94 @@
+"""Outputs of a fitted estimator: a trained head on features diffused over a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor, nn
+from torch_geometric.data import Data
+
+from gadc._base.validation import check_finite_result
+from gadc.datasets._border import check_graph
+from gadc.estimators._arrays import to_sparse_tensor, to_tensor
+from gadc.estimators._base import DiffusionEstimator
+from gadc.estimators._graph_data import edges_of, match_features, read_edges, with_identity
+from gadc.models.auto import Ensemble
+
+
+class GraphPredictor(DiffusionEstimator):
+    """Compute the outputs of the head from the attributes that `fit` sets."""
+
+    head_: nn.Module
+    scale_: float
+    ensemble_: Ensemble | None
+    n_features_in_: int
+    verbose: bool
+    _dtype: tuple[type[Any], ...] = (np.float32,)  # of X
+    _output = "the scores of the classes"
+
+    def _scores(self, X: Any, adjacency: Any) -> Tensor:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=list(self._dtype))
+        graph = self._predict_graph(adjacency, X.shape[0])
+        x = to_tensor(X) if self.ensemble_ is None else to_sparse_tensor(X)
+        return self._node_scores(x, graph, elsewhere=graph is not self.graph_ and not self._is_own(graph))
+
+    def _data_scores(self, data: Data) -> Tensor:
+        check_is_fitted(self)
+        sparse = self.ensemble_ is not None
+        data = check_graph(
+            type(self).__name__, with_identity(data) if sparse else data, needs=("x",), keep_sparse=sparse
+        )
+        names = getattr(self, "feature_names_in_", None)
+        x = match_features(type(self).__name__, data, self.n_features_in_, names)
+        graph = read_edges(type(self).__name__, data, len(x))
+        if graph is not None:
+            return self._node_scores(x, graph, elsewhere=not self._is_own(graph))
+        self._check_rows(len(x))
+        return self._node_scores(x, self.graph_, elsewhere=False)
+
+    def _is_own(self, graph: Data | None) -> bool:
+        """Return whether this is the graph of `fit`, edge by edge."""
+        own = self.graph_
+        if graph is None or own is None or graph.num_nodes != own.num_nodes:
+            return graph is own
+        pairs = [(graph.edge_index, own.edge_index), (graph.edge_weight, own.edge_weight)]
+        return all(
+            one is other or (one is not None and other is not None and torch.equal(one, other))
+            for one, other in pairs
+        )
+
+    def _node_scores(self, x: Tensor, graph: Data | None, *, elsewhere: bool) -> Tensor:
+        """Return the scores of all nodes of a graph; `elsewhere` if it is another one than in `fit`."""
+        with torch.no_grad():
+            if self.ensemble_ is None:
+                features = self._aggregate(x, graph, check_convergence=False)
+                scores = self._head_scores(features)
+            else:
+                scores = self.ensemble_(x, *edges_of(graph), elsewhere=elsewhere)
+        advice = "scale the features and the edge weights to the range of fit"
+        return check_finite_result(type(self).__name__, scores, self._output, advice)
+
+    def _head_scores(self, features: Tensor) -> Tensor:
+        out: Tensor = self.head_(features / self.scale_)
+        return out
+
+    def _set_features(self, count: int, names: Any) -> None:
+        """Set the attributes by which scikit-learn knows the features."""
+        self.n_features_in_ = count
+        if names is not None and len(names):
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _say(self, message: str) -> None:
+        if self.verbose:
+            print(f"[{type(self).__name__}] {message}")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
