@@ -37,7 +37,11 @@ def test_pack_reads_patterns_and_folders_and_prints_json(run, tables, tmp_path):
     assert code == 0
     assert (facts["edges"], facts["report"]["rows"]) == (len(table), len(table))
     pattern = tmp_path / "parts/edges-*.parquet"
-    code, text, _ = run("pack", "--edges", pattern, "--nodes", nodes, "-o", out, "--json", "--directed")
+    others = ("--nodes", nodes, "-o", out, "--json", "--directed")
+    code, _, errors = run("pack", "--edges", pattern, *others)
+    assert code != 0
+    assert "--overwrite" in errors
+    code, text, _ = run("pack", "--edges", pattern, *others, "--overwrite")
     assert json.loads(text)["directed"] is True
 
 

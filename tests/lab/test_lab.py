@@ -335,3 +335,8 @@ def test_a_few_nodes_with_features_and_labels_are_enough(num_nodes):
     lab = gadc.Lab(edges, nodes).find_issues()
     assert set(lab.findings) | set(lab.skipped) == set(gadc.lab.KINDS)
     assert str(lab.report())
+
+
+def test_edges_without_rows_and_without_a_node_table_are_refused():
+    with pytest.raises(ValueError, match="Lab: edges must name at least one node, got no rows in edges"):
+        gadc.Lab(pl.DataFrame({"source": [], "target": []}))

@@ -46,20 +46,36 @@ def test_a_finished_graph_is_not_packed_again(tables):
     assert seen == []
 
 
-def test_other_settings_replace_the_graph(tables):
-    gadc.pack(*tables)
-    graph = gadc.pack(*tables, features=["g"], directed=True)
+def test_another_graph_is_replaced_only_on_request(tables):
+    first = gadc.pack(*tables)
+    with pytest.raises(FileExistsError, match=r"of other tables or settings, got .*300 nodes.*--overwrite"):
+        gadc.pack(*tables, features=["g"], directed=True)
+    assert gadc.pack(*tables, memory="3GB").checksum == first.checksum  # memory does not change the graph
+    graph = gadc.pack(*tables, features=["g"], directed=True, overwrite=True)
     assert (graph.feature_names, graph.directed) == (["g"], True)
     edges, nodes, out = tables
     pl.read_parquet(edges).head(100).write_parquet(edges)
-    assert gadc.pack(edges, nodes, out).report.rows == 100
+    assert gadc.pack(edges, nodes, out, overwrite=True).report.rows == 100
+    (out / "manifest.json").write_text("{}")
+    with pytest.raises(FileExistsError, match=r"one that cannot be used .*got other JSON"):
+        gadc.pack(edges, nodes, out)
+
+
+def test_the_same_data_frames_are_not_packed_again(tables):
+    edges, nodes = pl.read_parquet(tables[0]), pl.read_csv(tables[1])
+    first = gadc.pack(edges, nodes, tables[2])
+    seen = []
+    assert gadc.pack(edges.clone(), nodes, tables[2], progress=seen.append).checksum == first.checksum
+    assert seen == []
+    with pytest.raises(FileExistsError, match="of other tables"):
+        gadc.pack(edges.reverse(), nodes, tables[2])
 
 
 def test_an_interrupted_replacement_leaves_no_manifest(tables, monkeypatch):
     gadc.pack(*tables)
     monkeypatch.setattr(_features, "write_array", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        gadc.pack(*tables, directed=True)
+        gadc.pack(*tables, directed=True, overwrite=True)
     with pytest.raises(PackedGraphError, match="packing has not finished"):
         gadc.PackedGraph(tables[2])
 

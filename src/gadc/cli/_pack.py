@@ -59,13 +59,17 @@ def pack(
     dtype: Annotated[
         str, typer.Option("--dtype", help="Features on disk: float32, or float16 for half the space.")
     ] = "float32",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace another packed graph in the folder.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write tables of any size as a graph on disk, for --graph FOLDER of the other commands.
 
     The tables are read piece by piece within --memory; the forecast is printed first. The same command
-    resumes after an interruption, and the folder is a graph only when everything is done. With --cluster,
-    tables and folder must be visible to all workers under the same names.
+    resumes after an interruption, and the folder is a graph only when everything is done. A folder that holds
+    the graph of other tables or settings is refused without --overwrite. With --cluster, tables and folder
+    must be visible to all workers under the same names.
 
     Example: gadc pack --edges edges.parquet --nodes nodes.parquet -o graph/
     """
@@ -90,6 +94,7 @@ def pack(
             unknown=unknown,
             directed=directed,
             dtype=dtype,
+            overwrite=overwrite,
             csv_options=make_csv_options(separator, encoding, decimal),
         )
     facts = _facts(graph)

@@ -90,6 +90,8 @@ def _from_tables(edges: Any, nodes: Any, label: str | None, options: dict[str, A
         if label is not None:
             raise ValueError(f"Lab: label must not be given without nodes, got {label!r}.")
         options = {**options, "node_id": "id"}
+        if nodes.is_empty():
+            raise ValueError(f"Lab: edges must name at least one node, got no rows in {edge_table.name}.")
         node_table = _opened(nodes, "nodes")
     else:
         node_table = _opened(nodes, "nodes")

@@ -12,6 +12,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from gadc._base.files import write_text
 from gadc._base.locks import sole_writer
 from gadc._base.memory import format_bytes, memory_bytes
@@ -60,6 +62,7 @@ def pack(
     directed: bool = False,
     dtype: str = "float32",
     csv_options: CsvOptions | None = None,
+    overwrite: bool = False,
 ) -> PackedGraph:
     """Write tables of any size as a packed graph, piece by piece.
 
@@ -71,7 +74,8 @@ def pack(
     Args:
         edges: One or more files (.parquet, .feather, .csv, .tsv, .csv.gz, .tsv.gz) or data frames of edges.
         nodes: One or more files or data frames of nodes; their order is the order of the nodes.
-        out: Folder to write. It must be new, empty or a packed graph, which is replaced.
+        out: Folder to write. It must be new or empty, or hold the packed graph of the same tables and
+            settings, which is returned as it is.
         memory: Peak memory of one process, in bytes or as text; "8GB" by default. It decides how much is
             read at once.
         executor: Any `concurrent.futures.Executor` whose workers see the same files; by default the work is
@@ -91,12 +95,14 @@ def pack(
         directed: Keep the edges as listed instead of in both directions; False by default.
         dtype: Type of the features on disk: "float32" (default) or "float16".
         csv_options: How text files are written; found from the beginning of each file by default.
+        overwrite: Replace another packed graph in `out`; False by default, which refuses it.
 
     Returns:
         The packed graph.
 
     Raises:
         TableError: A table cannot be read.
+        FileExistsError: The folder holds another packed graph, or other files.
         MemoryLimitError: The memory does not suffice; the message says how much is needed.
         OSError: The disk is full.
 
@@ -133,13 +139,15 @@ def pack(
         csv_options=csv_options,
     )
     folder, budget = Path(out), memory_bytes("pack", memory)
-    inputs = _signature(edges, nodes, settings, budget)
+    inputs = _signature(edges, nodes, settings)
     _check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with sole_writer("pack", folder / MANIFEST, f"checksum {zlib.crc32(inputs.encode()):08x}"):
         if _is_complete(folder, inputs):
             return PackedGraph(folder)
-        _start(folder, inputs)
+        if not overwrite:
+            _refuse_other_graph(folder)
+        _start(folder, json.dumps([inputs, budget]))
         plan = _make_plan(edges, nodes, folder, settings, budget, forecast)
         run_stages(make_stages(plan, inputs), executor=executor, progress=progress)
         manifest = final_manifest(plan, inputs)
@@ -185,10 +193,10 @@ def _make_plan(
     return replace(plan, pieces=pieces)
 
 
-def _signature(edges: Any, nodes: Any, settings: Settings, memory: float) -> str:
-    """Describe the work, so that a call resumes only its own; data frames cannot be resumed."""
+def _signature(edges: Any, nodes: Any, settings: Settings) -> str:
+    """Describe the tables and the settings, so that a call resumes only its own work."""
     listed = [_described(table) for tables in (edges, nodes) for table in _as_list(tables)]
-    return json.dumps([VERSION, listed, asdict(settings), memory])
+    return json.dumps([VERSION, listed, asdict(settings)])
 
 
 def _as_list(tables: Any) -> list[Any]:
@@ -196,10 +204,13 @@ def _as_list(tables: Any) -> list[Any]:
 
 
 def _described(table: Any) -> list[Any]:
+    if isinstance(table, pl.DataFrame):
+        rows = zlib.crc32(table.hash_rows(seed=0).to_numpy().data)
+        return ["frame", [[name, str(kind)] for name, kind in table.schema.items()], len(table), rows]
     if not isinstance(table, str | os.PathLike) or not Path(table).is_file():
-        return ["frame", os.urandom(8).hex()]
+        return ["frame", os.urandom(8).hex()]  # of other kinds, no two are known to be the same
     facts = Path(table).stat()
-    return [str(table), facts.st_size, facts.st_mtime_ns]
+    return [str(Path(table).resolve()), facts.st_size, facts.st_mtime_ns]
 
 
 def _check_folder(folder: Path) -> None:
@@ -221,6 +232,20 @@ def _is_complete(folder: Path, inputs: str) -> bool:
         return read_manifest(folder).inputs == inputs
     except PackedGraphError:
         return False
+
+
+def _refuse_other_graph(folder: Path) -> None:
+    """Refuse a folder whose manifest is not the one of this call."""
+    if not (folder / MANIFEST).is_file():
+        return
+    try:
+        found = repr(PackedGraph(folder))
+    except PackedGraphError as error:
+        found = f"one that cannot be used ({error})"
+    raise FileExistsError(
+        f"pack: out must not hold a packed graph of other tables or settings, got {found}; choose another "
+        "folder, or replace it with overwrite=True (--overwrite)."
+    )
 
 
 def _start(folder: Path, inputs: str) -> None:

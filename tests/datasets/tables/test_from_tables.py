@@ -57,7 +57,7 @@ def test_from_tables_reads_a_small_graph_and_reports_its_decisions(write):
         ),
         ("", NODES, {}, r"edges\.csv: the file is empty"),
         ("source\na\n", NODES, {}, r"must have at least two columns, got \['source'\]"),
-        (EDGES, "id,f\n", {}, r"nodes\.csv: the table has no rows"),
+        (EDGES, "id,f\n", {}, r"nodes\.csv: the node table must have at least one row, got none"),
         (EDGES, NODES, {"node_id": "age", "label": "age"}, r"must be different columns"),
         (EDGES, NODES, {"source": "source", "target": "source"}, r"must be different columns"),
     ],

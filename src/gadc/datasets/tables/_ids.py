@@ -45,7 +45,7 @@ def read_ids(table: Table, column: str) -> Nodes:
     if raw.dtype.is_float():
         notes.append(f"the ids in {column!r} of {table.name} are floats and were read as whole numbers")
     if not len(raw):
-        raise TableError("the table has no rows.", file=table.name)
+        raise TableError("the node table must have at least one row, got none.", file=table.name)
     ids = (
         whole_numbers(raw)
         if table.text
