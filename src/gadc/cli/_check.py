@@ -108,6 +108,8 @@ def _read(graph: GraphOptions, precision: float) -> Lab:
         return Lab(graph.read_own(keep_rows=True), precision=precision)
     if graph.edges is None or graph.noise is not None:
         return Lab(graph.read(keep_sparse=True), precision=precision)
+    if graph.repair or graph.lenient:  # cleaned tables are written row by row, so no row may be left out
+        raise ValueError("gadc check: --repair and --lenient cannot be used; repair the tables first.")
     options: dict[str, Any] = {"categorical": graph.categorical, "missing": graph.missing}
     options = {name: value for name, value in options.items() if value is not None}
     lab = Lab(

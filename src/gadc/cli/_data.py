@@ -10,6 +10,7 @@ from gadc.cli._options.graph import DataDir
 from gadc.cli._options.output import AsJson
 from gadc.cli._options.own_graph import OwnGraphOptions
 from gadc.cli._output import print_facts, print_json, print_rows, say
+from gadc.cli._wording import name_options
 from gadc.datasets import ChecksumError, DatasetNotFoundError, card, graph_statistics
 from gadc.datasets.named._checksums import check, known
 from gadc.datasets.named._loading import read_raw_graph
@@ -156,4 +157,4 @@ def _describe_own(graph: OwnGraphOptions, as_json: bool) -> None:
         return print_json({**facts, "report": None if report is None else report.to_dict()})
     print_facts(str(graph.graph or graph.nodes), facts)
     if report is not None:
-        typer.echo(visible(report.summary()))
+        typer.echo(visible(name_options(report.summary())))

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc.cli._output import say
+from gadc.cli._wording import name_options
 from gadc.datasets import FeaturePreparation
 from gadc.estimators import GADCClassifier
 from gadc.estimators._graph_data import read_preparation
@@ -30,9 +31,9 @@ def tell_notes(data: Data, *, compare_scales: bool = True) -> None:
     if report is None:
         return
     for name, reason in report.left_out.items():
-        say(f"note: column {name!r} is left out: {reason}")
+        say(f"note: column {name!r} is left out: {name_options(reason)}")
     for note in report.notes:
-        say(f"note: {note}")
+        say(f"note: {name_options(note)}")
     if not compare_scales:
         return
     deviation = data.x.std(0, correction=0)

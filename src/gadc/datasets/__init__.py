@@ -10,7 +10,7 @@
     company_register                 tables of a company register with planted errors
     changed_edges                    the edges that an attack or noise added and removed
     graph_statistics                 degrees, class sizes and homophily of any graph
-    TableError, ChecksumError, DatasetNotFoundError
+    TableError, TableProblemsError, ChecksumError, DatasetNotFoundError
 
 Names are imported at first use, so that loading a named data set does not import Polars.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gadc.datasets.tables._dialect import CsvOptions
     from gadc.datasets.tables._from_tables import from_tables
     from gadc.datasets.tables._preparation import FeaturePreparation
-    from gadc.datasets.tables._report import TableError, TableReport
+    from gadc.datasets.tables._report import TableError, TableProblemsError, TableReport
     from gadc.datasets.tables._writers import write_tables
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "DatasetNotFoundError",
     "FeaturePreparation",
     "TableError",
+    "TableProblemsError",
     "TableReport",
     "card",
     "changed_edges",
@@ -72,7 +73,7 @@ _MODULES = {
     "tables._dialect": ("CsvOptions",),
     "tables._from_tables": ("from_tables",),
     "tables._preparation": ("FeaturePreparation",),
-    "tables._report": ("TableError", "TableReport"),
+    "tables._report": ("TableError", "TableProblemsError", "TableReport"),
     "tables._writers": ("write_tables",),
 }
 _HOMES = {name: module for module, exported in _MODULES.items() for name in exported}

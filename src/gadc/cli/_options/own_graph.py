@@ -9,6 +9,7 @@ import typer
 from torch_geometric.data import Data
 
 from gadc.datasets import CsvOptions, FeaturePreparation, from_tables, read_graph
+from gadc.datasets.tables._problems import REPAIRS
 from gadc.packed import PackedGraph
 from gadc.packed._graph import is_packed
 
@@ -71,6 +72,20 @@ Encoding = Annotated[
 Decimal = Annotated[
     str | None, _option("--decimal", help="Decimal mark of text tables, '.' or ','. Default: found.")
 ]
+Repair = Annotated[
+    str | None,
+    _option(
+        "--repair",
+        help=f"Problems of the tables to repair, separated by commas: {', '.join(REPAIRS)}. Default: none.",
+    ),
+]
+Lenient = Annotated[
+    bool,
+    _option(
+        "--lenient",
+        help="Repair all problems of the tables as recommended, and say what was done.",
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +107,8 @@ class OwnGraphOptions:
     separator: Separator = None
     encoding: Encoding = None
     decimal: Decimal = None
+    repair: Repair = None
+    lenient: Lenient = False
 
     @property
     def is_given(self) -> bool:
@@ -107,6 +124,11 @@ class OwnGraphOptions:
     def csv_options(self) -> CsvOptions:
         """Return how text tables are written, as far as it was said."""
         return make_csv_options(self.separator, self.encoding, self.decimal)
+
+    @property
+    def repairs(self) -> list[str]:
+        """Return the kinds of problems that are repaired."""
+        return [kind.strip() for kind in self.repair.split(",")] if self.repair else []
 
     def read_own(self, preparation: FeaturePreparation | None = None, *, keep_rows: bool = False) -> Data:
         """Read the graph; `data.table_report` says what was found in the tables.
@@ -132,7 +154,7 @@ class OwnGraphOptions:
         if self.edges is None or self.nodes is None:
             raise ValueError("Use --edges and --nodes together: an edge table and a node table.")
         common |= {"source": self.source, "target": self.target, "node_id": self.node_id}
-        common["csv_options"] = self.csv_options
+        common |= {"csv_options": self.csv_options, "repair": self.repairs, "lenient": self.lenient}
         return from_tables(self.edges, self.nodes, unknown=self.unknown, **common)
 
     def _read_packed(self, folder: Path, preparation: FeaturePreparation | None) -> Data:

@@ -5,11 +5,14 @@
     _files         opens files and data frames
     _dialect       how a text file is written: separator, quote, encoding, decimal mark
     _table         one table, read lazily, and its errors
-    _ids           node ids, and edges as pairs of positions
+    _ids           node ids and their positions
+    _matching      edges as pairs of positions: unknown and empty ends, unusable weights
+    _problems      all problems of the tables in one error, and what is repaired
     _edges         self-loops, duplicates and directions
     _features      the feature matrix
     _preparation   how columns become features, stored to read other tables in the same way
     _labels        the classes
+    _numbers       text columns as numbers
     _values        text as numbers, values as codes
     _report        `TableError` and `TableReport`
     _writers       `write_tables`, the way back

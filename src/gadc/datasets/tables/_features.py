@@ -1,7 +1,7 @@
 """Columns of a node table as the feature matrix.
 
 A column of a text file counts as numeric when more than half of its filled cells are numbers. A cell of such
-a column that is not a number is an error with its row; the column never disappears silently.
+a column that is not a number is a problem with its row; the column never disappears silently.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gadc._base.memory import check_memory
+from gadc.datasets.tables._numbers import read_numbers
 from gadc.datasets.tables._preparation import FeatureColumn, FeaturePreparation
+from gadc.datasets.tables._problems import Problems
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table
-from gadc.datasets.tables._values import encode, parse_numbers
+from gadc.datasets.tables._values import encode
 
 MAX_CATEGORIES = 1000  # a column with more values is an identifier or free text
 _STRINGS = (pl.String, pl.Categorical, pl.Enum)
@@ -38,6 +40,7 @@ class FeatureReader:
         categorical: What to do with a text column: "skip" or "onehot".
         missing: What to do with an empty cell: "error", "mean" or "zero".
         known: How the columns of an earlier table were read, to read these in the same way. Default: None.
+        problems: Where problems are collected. Default: the first one is raised.
 
     Attributes:
         names: Names of the columns of `x`.
@@ -54,11 +57,13 @@ class FeatureReader:
     categorical: str
     missing: str
     known: FeaturePreparation | None = None
+    problems: Problems = field(default_factory=Problems)
     names: list[str] = field(default_factory=list)
     imputed: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     columns: list[FeatureColumn] = field(default_factory=list)
+    _empty: list[tuple[str, int, int]] = field(default_factory=list)  # column, number of cells, the first
 
     @property
     def preparation(self) -> FeaturePreparation:
@@ -80,6 +85,8 @@ class FeatureReader:
             for name, series in zip(kept, frame, strict=True)
         ]
         (name, count), *_ = Counter(self.names).most_common(1) or [("", 1)]
+        if self._empty:
+            self.problems.report(self._empty_cells())
         if count > 1:  # a category "b" of column "a" beside a column "a=b"
             raise self._error(f"{count} features are called {name!r}; rename the column.", name)
         return np.hstack([np.empty((nodes, 0), dtype=np.float32), *blocks])
@@ -101,7 +108,7 @@ class FeatureReader:
 
     def _leave_out(self, name: str, reason: str) -> None:
         if self.named:
-            raise self._error(f"cannot be a feature: {reason}.", name)
+            self.problems.report(self._error(f"cannot be a feature: {reason}.", name))
         self.left_out[name] = reason
 
     def _cell(self, name: str) -> pl.Expr:
@@ -124,8 +131,8 @@ class FeatureReader:
         if numbers is not None:
             column = numbers.to_numpy().astype(np.float32)
             if np.isinf(column).any():
-                at = int(np.isinf(column).argmax())
-                raise self._error("the value is infinite or too large for a 32-bit float.", name, at)
+                self._not_numbers(name, series, pl.Series(np.isinf(column)), "infinite or too large")
+                column[np.isinf(column)] = np.nan
             return FeatureColumn(name=name), column.reshape(-1, 1)
         if series.null_count() < len(series) and self.categorical == "onehot":
             return self._one_hot(name, series)
@@ -133,27 +140,41 @@ class FeatureReader:
         return None
 
     def _parse(self, name: str, series: pl.Series) -> pl.Series | None:
-        """Parse text as numbers (true and false as 1 and 0); return None if the column is not numeric."""
+        """Parse text as numbers; return None if the column is not numeric."""
         filled = series.len() - series.null_count()
         if self.known is not None and not filled:
             return series.cast(pl.Float32, strict=False)
         if not self.table.text or not filled:
             return None
-        lower = series.str.to_lowercase()
-        if lower.drop_nulls().is_in(["true", "false"]).all():
-            return (lower == "true").cast(pl.Float32)
-        numbers = pl.select(parse_numbers(pl.lit(series), self.table.decimal)).to_series().cast(pl.Float32)
-        bad = numbers.is_null() & series.is_not_null()
-        if not bad.any():
-            return numbers
-        if self.known is not None or 2 * int(bad.sum()) < filled:
-            at = int(bad.arg_max() or 0)
-            advice = (
-                "Leave the cell empty if the value is missing; "
-                "name the other columns in `features` if this column is not a feature."
-            )
-            raise self._error(f"{series[at]!r} is not a number. {advice}", name, at)
-        return None
+        found = read_numbers(series, self.table.decimal, surely=self.known is not None)
+        if found is None:
+            return None
+        if found.bad.any():
+            self._not_numbers(name, series, found.bad, "not a number", found.decimal)
+        return found.values
+
+    def _not_numbers(
+        self, name: str, series: pl.Series, bad: pl.Series, what: str, decimal: str | None = None
+    ) -> None:
+        """Report cells that are not numbers, with the mark that would make numbers of them."""
+        at, count = int(bad.arg_max() or 0), int(bad.sum())
+        more = ""
+        if count > 1:
+            common = series.filter(bad).cast(pl.String).value_counts(sort=True).head(3).rows()
+            more = f" ({count:,} cells are not: {', '.join(f'{value!r} {n:,} times' for value, n in common)})"
+        if decimal is not None:
+            advice = f'use decimal="{decimal}" if that is its decimal mark'
+            self.problems.report(self._error(f"{series[at]!r} is {what}{more}; {advice}.", name, at))
+            return
+        problem = self._error(
+            f"{series[at]!r} is {what}{more}. Leave the cell empty if the value is missing; "
+            "name the other columns in `features` if this column is not a feature.",
+            name,
+            at,
+        )
+        self.problems.settle(
+            "non-numbers", f"column {name!r}: {count:,} cells that are {what} count as empty", problem
+        )
 
     def _one_hot(
         self, name: str, series: pl.Series, categories: tuple[str, ...] | None = None
@@ -203,7 +224,8 @@ class FeatureReader:
         if not gaps.any():
             return block
         if fill is None:
-            raise self._empty_cell(column.name, int(gaps.argmax()))
+            self._empty.append((column.name, int(gaps.sum()), int(gaps.argmax())))
+            return block
         block[gaps] = fill
         self.imputed[column.name] = int(gaps.sum())
         return block
@@ -217,9 +239,15 @@ class FeatureReader:
         means: list[float] = filled.mean(axis=0, dtype=np.float64).tolist()
         return tuple(means)
 
-    def _empty_cell(self, name: str, at: int) -> TableError:
+    def _empty_cells(self) -> TableError:
+        """Describe all empty cells and what the user can do."""
+        name, _, at = self._empty[0]
         in_table = at < len(self.rows)
         what = "the cell is empty" if in_table else "added nodes have no value in this column"
+        if sum(one[1] for one in self._empty) > 1:
+            some = ", ".join(f"{column!r} {number:,}" for column, number, _ in self._empty[:5])
+            more = ", ..." if len(self._empty) > 5 else ""
+            what += f" (empty cells by column: {some}{more})"
         advice = 'use missing="mean" or missing="zero" to fill it'
         if self.known is not None:
             advice += " when the first table is read; the model was fitted without a value for empty cells"

@@ -8,6 +8,8 @@ that are needed are read.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,9 +23,11 @@ from gadc.datasets.tables._dialect import CsvOptions
 from gadc.datasets.tables._edges import Edges, clean_edges
 from gadc.datasets.tables._features import FeatureReader
 from gadc.datasets.tables._files import TableLike, open_table
-from gadc.datasets.tables._ids import Nodes, match, read_ids
+from gadc.datasets.tables._ids import Nodes, read_ids
 from gadc.datasets.tables._labels import read_labels
+from gadc.datasets.tables._matching import Matched, match
 from gadc.datasets.tables._preparation import FeaturePreparation
+from gadc.datasets.tables._problems import REPAIRS, Problems, check_repair
 from gadc.datasets.tables._report import TableReport
 
 
@@ -44,6 +48,8 @@ def from_tables(
     preparation: FeaturePreparation | None = None,
     keep_rows: bool = False,
     csv_options: CsvOptions | None = None,
+    repair: str | Collection[str] = (),
+    lenient: bool = False,
 ) -> Data:
     """Read a graph from a table with one row per edge and a table with one row per node.
 
@@ -72,6 +78,12 @@ def from_tables(
             direction, for `gadc.suspicious_edges`; False by default, since it takes memory.
         csv_options: How text files are written (separator, encoding, decimal mark); by default this is found
             from the beginning of each file, and the report says what was found.
+        repair: Problems to repair instead of refusing the tables; nothing by default. "duplicate-ids" keeps
+            the first row of each id, "empty-ids" leaves out rows without an id, "non-numbers" treats cells of
+            numeric columns that are not numbers as empty, "bad-weights" leaves out edges without a usable
+            weight. The report says what was repaired.
+        lenient: Repair all of these, and where it is not chosen, drop edges with unknown ends and fill empty
+            cells with the mean; False by default.
 
     Returns:
         Data with `edge_index`, `node_ids`, `feature_names`, `table_report` (a `TableReport`) and
@@ -102,31 +114,42 @@ def from_tables(
     check_choice("from_tables", unknown, "unknown", ("error", "drop", "add"))
     if isinstance(features, str):
         raise TypeError(f"from_tables: features must be a list of column names, got the string {features!r}.")
+    kinds = check_repair("from_tables", REPAIRS if lenient else repair)
+    if lenient:
+        unknown = "drop" if unknown == "error" else unknown
+        missing = "mean" if missing == "error" and preparation is None else missing
     if preparation is not None:
         given = {"categorical": categorical if categorical != "skip" else None, "features": features}
         given["missing"] = missing if missing != "error" else None
         preparation.check_agrees("from_tables", **given)
         features = [column.name for column in preparation.columns]
         categorical, missing = preparation.categorical, preparation.missing
-    edge_table, node_table = (
-        open_table(table, role, csv_options) for table, role in ((edges, "edges"), (nodes, "nodes"))
+    problems = Problems(repair=kinds, at_once=False)
+    ends, columns, notes = _choose_columns(
+        problems,
+        (edges, {"source": source, "target": target, "weight": weight}),
+        (nodes, {"node_id": node_id, "label": label, "features": features}),
+        csv_options,
     )
-    notes = edge_table.notes + node_table.notes
-    ends = choose_edge_columns(edge_table, source=source, target=target, weight=weight, notes=notes)
-    columns = choose_node_columns(node_table, node_id=node_id, label=label, features=features, notes=notes)
-    graph, known, dropped, rows = _read_edges(
-        ends, columns, unknown=unknown, directed=directed, keep_rows=keep_rows
+    ids = read_ids(columns.table, columns.node_id, problems)
+    columns = replace(columns, table=columns.table.without(ids.left_out))
+    graph, matched, rows = _read_edges(
+        ends, ids, problems, unknown=unknown, directed=directed, keep_rows=keep_rows
     )
+    known = matched.nodes
     reader = FeatureReader(
-        table=node_table,
+        table=columns.table,
         rows=known.rows,
         added=len(known.ids) - len(known.rows),
         named=features is not None,
         categorical=categorical,
         missing=missing,
         known=preparation,
+        problems=problems,
     )
-    x = reader.read(columns.features)
+    x = np.empty((len(known.ids), 0), dtype=np.float32)
+    with problems.collecting():
+        x = reader.read(columns.features)
     data = Data(edge_index=graph.edge_index, edge_weight=graph.edge_weight, num_nodes=len(known.ids))
     if rows is not None:
         data.table_rows = rows
@@ -135,27 +158,49 @@ def from_tables(
     data.node_ids, data.feature_names = known.ids.to_list(), reader.names
     data.feature_preparation = reader.preparation
     if columns.label is not None:
-        y, data.class_names, label_notes = read_labels(node_table, known.rows, columns.label)
-        data.y = torch.from_numpy(np.concatenate([y, np.full(reader.added, -1)]))
-        notes += label_notes
-    notes += known.notes + reader.notes
-    data.table_report = _report(data, ends, columns, graph, reader, unknown=dropped, notes=notes)
+        with problems.collecting():
+            y, data.class_names, label_notes = read_labels(columns.table, known.rows, columns.label)
+            data.y = torch.from_numpy(np.concatenate([y, np.full(reader.added, -1)]))
+            notes += label_notes
+    problems.check()
+    notes += known.notes + reader.notes + problems.notes
+    data.table_report = _report(data, ends, columns, graph, reader, matched=matched, notes=notes)
     data = check_graph("from_tables", data)
     return data if preparation is None or data.x is None else preparation.apply(data)
 
 
+def _choose_columns(
+    problems: Problems,
+    edges: tuple[TableLike, dict[str, Any]],
+    nodes: tuple[TableLike, dict[str, Any]],
+    csv_options: CsvOptions | None,
+) -> tuple[EdgeColumns, NodeColumns, list[str]]:
+    """Open both tables and choose their columns; what is wrong with either is said at once."""
+    notes: list[str] = []
+    chosen: dict[str, Any] = {}
+    for role, (table, named), choose in (
+        ("edges", edges, choose_edge_columns),
+        ("nodes", nodes, choose_node_columns),
+    ):
+        with problems.collecting():
+            opened = open_table(table, role, csv_options)
+            notes += opened.notes
+            chosen[role] = choose(opened, **named, notes=notes)
+    problems.check()
+    return chosen["edges"], chosen["nodes"], notes
+
+
 def _read_edges(
-    ends: EdgeColumns, columns: NodeColumns, *, unknown: str, directed: bool, keep_rows: bool
-) -> tuple[Edges, Nodes, int, torch.Tensor | None]:
-    """Read ids, edges and perhaps rows; the table of positions, often large, is freed on return."""
-    ids = read_ids(columns.table, columns.node_id)
-    frame, known, dropped = match(ends, ids, unknown, numbered=keep_rows)
+    ends: EdgeColumns, ids: Nodes, problems: Problems, *, unknown: str, directed: bool, keep_rows: bool
+) -> tuple[Edges, Matched, torch.Tensor | None]:
+    """Read edges and perhaps rows; the table of positions, often large, is freed on return."""
+    matched = match(ends, ids, unknown, numbered=keep_rows, problems=problems)
+    frame = matched.frame
     weight = frame["w"].to_numpy() if ends.weight is not None else None
-    graph = clean_edges(
-        frame["s"].to_numpy(), frame["t"].to_numpy(), weight, len(known.ids), directed=directed
-    )
+    num_nodes = len(matched.nodes.ids)
+    graph = clean_edges(frame["s"].to_numpy(), frame["t"].to_numpy(), weight, num_nodes, directed=directed)
     rows = frame.select("s", "t", "row").cast(pl.Int64).sort("row").to_torch().T if keep_rows else None
-    return graph, known, dropped, rows
+    return graph, replace(matched, frame=frame.clear()), rows
 
 
 def read_other_columns(
@@ -180,7 +225,7 @@ def _report(
     graph: Edges,
     reader: FeatureReader,
     *,
-    unknown: int,
+    matched: Matched,
     notes: list[str],
 ) -> TableReport:
     roles = {
@@ -200,9 +245,10 @@ def _report(
         edges_file=ends.table.name,
         nodes_file=columns.table.name,
         columns={role: name for role, name in roles.items() if name is not None},
-        rows=graph.rows + unknown,
+        rows=graph.rows + matched.unknown + matched.unusable,
         self_loops=graph.self_loops,
-        unknown=unknown,
+        unknown=matched.unknown,
+        unusable=matched.unusable,
         duplicates=graph.duplicates,
         edges=graph.count,
         directed=graph.directed,

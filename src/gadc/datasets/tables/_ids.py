@@ -1,19 +1,18 @@
-"""Ids of nodes, and edges as pairs of positions 0..n-1, by joins that stream through the edge table."""
+"""Ids of nodes, and the query of the positions 0..n-1 of both ends, which streams through the edge table."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from gadc.datasets.tables._columns import EdgeColumns
+from gadc.datasets.tables._problems import Problems
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table
 from gadc.datasets.tables._values import whole_numbers
-
-_MAX_WEIGHT = 1e30  # any number of repeated edges then adds up to a 32-bit number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +23,7 @@ class Nodes:
         ids: Ids, all int64 or all text.
         rows: Row number of each node as the user counts rows. Added nodes have no row and come last in `ids`.
         notes: Notes for the report.
+        left_out: Row numbers of the rows that are not nodes, since they have no id or repeat one.
         num_consecutive: Number of nodes if their ids are 0..n-1, so that no table is needed to find a
             position; `ids` is not read then. None by default.
     """
@@ -31,15 +31,22 @@ class Nodes:
     ids: pl.Series
     rows: NDArray[np.int64]
     notes: list[str] = field(default_factory=list)
+    left_out: tuple[int, ...] = ()
     num_consecutive: int | None = None
 
 
-def read_ids(table: Table, column: str) -> Nodes:
-    """Read the ids of a node table.
+def read_ids(table: Table, column: str, problems: Problems | None = None) -> Nodes:
+    """Read the ids of a node table; rows without an id and repeated rows are left out.
+
+    Args:
+        table: The node table.
+        column: The column of the ids.
+        problems: Where problems are collected; by default the first one is raised.
 
     Raises:
-        TableError: The table has no rows, or an id is missing or occurs twice.
+        TableError: The table has no rows.
     """
+    problems = Problems() if problems is None else problems
     frame = table.collect(table.numbered(id=table.col(column)))
     rows, raw, notes = frame["row"].to_numpy(), frame["id"], []
     if raw.dtype.is_float():
@@ -51,51 +58,36 @@ def read_ids(table: Table, column: str) -> Nodes:
         if table.text
         else frame.select(_as_id(pl.col("id"), raw.dtype, table, column))["id"]
     )
-    for bad in (ids.is_null(), ids.is_duplicated()):
-        if bad.any():
-            at = int(bad.arg_max() or 0)
-            message = _id_error(raw[at]) if ids[at] is None else f"the id {ids[at]!r} occurs more than once."
-            raise TableError(message, file=table.name, row=int(rows[at]), column=column)
-    return Nodes(ids=ids, rows=rows, notes=notes)
+    empty, repeated = ids.is_null(), ~ids.is_first_distinct() & ids.is_not_null()
+    if empty.any():
+        at = int(empty.arg_max() or 0)
+        problem = TableError(
+            _id_error(raw[at], int(empty.sum())), file=table.name, row=int(rows[at]), column=column
+        )
+        problems.settle(
+            "empty-ids", f"{int(empty.sum()):,} rows of {table.name} without an id were left out", problem
+        )
+    if repeated.any():
+        at = int((ids.is_duplicated() & ~empty).arg_max() or 0)
+        more = f" ({int(repeated.sum()):,} rows repeat an id)" if repeated.sum() > 1 else ""
+        message = f"the id {ids[at]!r} occurs more than once{more}."
+        problem = TableError(message, file=table.name, row=int(rows[at]), column=column)
+        note = f"{int(repeated.sum()):,} rows of {table.name} that repeat an id were left out"
+        problems.settle("duplicate-ids", note, problem)
+    kept = ~(empty | repeated)
+    return Nodes(
+        ids=ids.filter(kept),
+        rows=rows[kept.to_numpy()],
+        notes=notes,
+        left_out=tuple(rows[~kept.to_numpy()].tolist()),
+    )
 
 
-def _id_error(value: object) -> str:
+def _id_error(value: object, count: int) -> str:
+    more = f" ({count:,} such rows)" if count > 1 else ""
     if value is None or value != value:  # NaN
-        return "the id is empty."
-    return f"an id must be text or a whole number, got {value!r}."
-
-
-def match(
-    edges: EdgeColumns, nodes: Nodes, unknown: str, *, numbered: bool = False
-) -> tuple[pl.DataFrame, Nodes, int]:
-    """Find the positions of the two ends of all edges.
-
-    Args:
-        edges: The edge table.
-        nodes: The nodes of the node table.
-        unknown: What to do with an end that is not a node: "error", "drop" the edge, or "add" the node.
-        numbered: Whether to add the user's row numbers; False by default.
-
-    Returns:
-        Positions in the columns `s` and `t`, weights in the column `w` (if weighted) and row numbers in the
-        column `row` (if numbered), the nodes with the added ones, and the number of rows that were dropped.
-    """
-    query = positions(edges, nodes, numbered=numbered)
-    if numbered:
-        query = query.drop("source", "raw_source", "target", "raw_target")
-    found = edges.table.collect(query)
-    if edges.weight is not None:
-        _check_weight(edges, edges.weight, found["w"])
-    missing = found.select((pl.col("s").is_null() | pl.col("t").is_null()).sum()).item()
-    if not missing:
-        return found, nodes, 0
-    check_filled(edges)
-    if unknown == "drop":
-        return found.drop_nulls(), nodes, missing
-    if unknown == "add":
-        del found
-        return match(edges, _with_added(edges, nodes), "error", numbered=numbered)
-    raise _unknown_error(edges, nodes, missing, len(found))
+        return f"the id is empty{more}."
+    return f"an id must be text or a whole number, got {value!r}{more}."
 
 
 def _as_id(cell: pl.Expr, dtype: pl.DataType, table: Table, column: str) -> pl.Expr:
@@ -121,7 +113,7 @@ def positions(edges: EdgeColumns, nodes: Nodes, *, numbered: bool = False) -> pl
         columns[end] = _as_id(table.col(name), table.schema[name], table, name).cast(kind, strict=False)
         columns |= {f"raw_{end}": table.col(name)} if numbered else {}
     if edges.weight is not None:
-        columns["w"] = _weight(edges, edges.weight)
+        columns["w"] = weight_of(edges, edges.weight)
     query = table.numbered(**columns) if numbered else table.select(**columns)
     for end, short in (("source", "s"), ("target", "t")):
         query = _with_position(query, nodes, end, short)
@@ -139,26 +131,12 @@ def _with_position(query: pl.LazyFrame, nodes: Nodes, end: str, short: str) -> p
     return query.join(lookup, left_on=end, right_on="id", how="left")
 
 
-def _weight(edges: EdgeColumns, column: str) -> pl.Expr:
+def weight_of(edges: EdgeColumns, column: str) -> pl.Expr:
+    """Return the expression of the weights as float64; a cell that is not a number is null."""
     table, dtype = edges.table, edges.table.schema[column]
     if not (table.text or dtype.is_numeric() or dtype == pl.Boolean):
         raise TableError(f"weights must be numbers, got {dtype}.", file=table.name, column=column)
     return table.numbers(column)
-
-
-def _check_weight(edges: EdgeColumns, column: str, weight: pl.Series) -> None:
-    """Refuse weights that are missing, negative or too large to be added up."""
-    good = pl.col("w").is_between(0, _MAX_WEIGHT)
-    if weight.to_frame().select(good.fill_null(False).all()).item():
-        return
-    raw = edges.table.numbered(w=_weight(edges, column), raw=edges.table.col(column))
-    row, value = edges.table.collect(raw.filter(~good.fill_null(False)).head(1)).select("row", "raw").row(0)
-    what = (
-        "the weight is empty"
-        if value is None
-        else f"a weight must be a finite number >= 0 (and <= {_MAX_WEIGHT:g}), got {value!r}"
-    )
-    raise TableError(f"{what}.", file=edges.table.name, row=row, column=column)
 
 
 def check_filled(edges: EdgeColumns) -> None:
@@ -169,35 +147,3 @@ def check_filled(edges: EdgeColumns) -> None:
         found = edges.table.collect(edges.table.numbered(empty=empty).filter("empty").head(1))
         if len(found):
             raise TableError("the id is empty.", file=edges.table.name, row=found["row"][0], column=name)
-
-
-def _unknown_error(edges: EdgeColumns, nodes: Nodes, missing: int, rows: int) -> TableError:
-    """Describe the first edges whose ends are not in the node table, and what the user can do."""
-    query = positions(edges, nodes, numbered=True).filter(pl.col("s").is_null() | pl.col("t").is_null())
-    some = edges.table.collect(query.sort("row").head(3))
-    places = [
-        f"row {row['row']}: {row['raw_source' if row['s'] is None else 'raw_target']!r}"
-        for row in some.iter_rows(named=True)
-    ]
-    return TableError(
-        f"{missing:,} of {rows:,} edges have an end that is not in the node table ({'; '.join(places)}"
-        f"{'; ...' if missing > len(places) else ''}). "
-        'Use unknown="drop" to leave these edges out, or unknown="add" to add the nodes.',
-        file=edges.table.name,
-        row=some["row"][0],
-    )
-
-
-def _with_added(edges: EdgeColumns, nodes: Nodes) -> Nodes:
-    """Append the nodes that only the edges name, sorted."""
-    query = positions(edges, nodes, numbered=True)
-    ends = []
-    for end, short in (("source", "s"), ("target", "t")):
-        ends.append(query.filter(pl.col(short).is_null()).select(pl.col(end).alias("id")))
-    ids = edges.table.collect(pl.concat(ends).unique())["id"]
-    if not ids.null_count():
-        return replace(nodes, ids=pl.concat([nodes.ids, ids.sort()]))
-    if nodes.ids.dtype == pl.String:
-        raise TableError("an id that names a new node must be text or a whole number.", file=edges.table.name)
-    note = "the edges name nodes by text, the node table by numbers; all ids were read as text"
-    return _with_added(edges, replace(nodes, ids=nodes.ids.cast(pl.String), notes=[*nodes.notes, note]))

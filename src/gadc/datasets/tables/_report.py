@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -29,13 +30,38 @@ class TableError(ValueError):
         place += [f"column {column!r}"] if column is not None else []
         super().__init__(f"{', '.join(place)}: {message}" if place else message)
         self.message, self.file, self.row, self.column = message, file, row, column
+        self.problems: list[TableError] = [self]
+
+
+class TableProblemsError(TableError):
+    """Several problems of the tables of a user, each a `TableError`.
+
+    Args:
+        problems: The problems, in the order in which they were found.
+
+    Examples:
+        >>> import polars as pl
+        >>> from gadc.datasets import TableError, from_tables
+        >>> nodes = pl.DataFrame({"id": [1, 1], "age": [31, None]})
+        >>> try:
+        ...     from_tables(pl.DataFrame({"source": [1], "target": [7]}), nodes)
+        ... except TableError as error:
+        ...     len(error.problems)
+        2
+    """
+
+    def __init__(self, problems: Sequence[TableError]) -> None:
+        lines = [f"{len(problems)} problems were found in the tables:", *map(str, problems)]
+        super().__init__("\n  - ".join(lines))
+        self.problems = list(problems)
+        self.file = problems[0].file
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableReport:
     """Counts of everything that was found in the tables of a user.
 
-    `rows = self_loops + unknown + duplicates + edges` always holds.
+    `rows = self_loops + unknown + unusable + duplicates + edges` always holds.
 
     Attributes:
         edges_file: Source of the edges.
@@ -44,6 +70,7 @@ class TableReport:
         rows: Number of edge rows.
         self_loops: Rows left out because both ends are the same node.
         unknown: Rows left out because an end is not in the node table.
+        unusable: Rows left out because an end is empty or the weight is not a number >= 0, on request.
         duplicates: Rows merged into the edge of another row.
         edges: Edges of the graph; an undirected edge counts once.
         directed: Whether the edges were read as directed.
@@ -77,6 +104,7 @@ class TableReport:
     directed: bool
     nodes: int
     added: int = 0
+    unusable: int = 0
     isolated: int
     labelled: int
     features: list[str] = field(default_factory=list)
@@ -95,10 +123,11 @@ class TableReport:
     def summary(self) -> str:
         """Return all counts as text, one subject per line."""
         kind = "directed" if self.directed else "undirected"
+        unusable = f", {self.unusable:,} unusable rows" if self.unusable else ""
         lines = [
             f"edges     {self.edges:,} {kind}, from {self.rows:,} rows of {self.edges_file}",
-            f"          left out: {self.self_loops:,} self-loops, {self.unknown:,} rows with an unknown end; "
-            f"{self.duplicates:,} duplicates merged",
+            f"          left out: {self.self_loops:,} self-loops, {self.unknown:,} rows with an unknown end"
+            f"{unusable}; {self.duplicates:,} duplicates merged",
             f"nodes     {self.nodes:,} from {self.nodes_file}",
             f"          of these {self.added:,} added, {self.isolated:,} isolated",
             f"labels    {self.labelled:,} labelled, {self.nodes - self.labelled:,} unlabelled",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -84,6 +84,13 @@ class Table:
         if self.text:
             frame = frame.filter(~pl.all_horizontal(pl.exclude("\0row").is_null()))
         return frame.select(pl.col("\0row").alias(_ROW), **columns)
+
+    def without(self, rows: Sequence[int]) -> Table:
+        """Return the table without some rows, which are named as the user counts them."""
+        if not rows:
+            return self
+        numbered = self.frame.with_row_index("\0row", offset=self.first_row)
+        return replace(self, frame=numbered.filter(~pl.col("\0row").is_in(list(rows))).drop("\0row"))
 
     def collect(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query on this table with the streaming engine."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gadc._base.tasks import write_array
-from gadc.datasets.tables._ids import match
+from gadc.datasets.tables._matching import match
 from gadc.packed._packing._ids import all_nodes
 from gadc.packed._packing._plan import Plan
 
@@ -42,8 +42,9 @@ def map_edges(plan: Plan, part: int, source: int, start: int, length: int, num_r
     nodes = all_nodes(plan)
     count = int(plan.read_note("ids/all.json")["count"])
     unknown = "error" if plan.settings.unknown == "add" else plan.settings.unknown
-    frame, _, dropped = match(columns, nodes, unknown)
-    del nodes
+    matched = match(columns, nodes, unknown)
+    frame, dropped = matched.frame, matched.unknown
+    del nodes, matched
     s, t = frame["s"].to_numpy(), frame["t"].to_numpy()
     weight = frame["w"].to_numpy() if columns.weight is not None else None
     rows, proper = len(s), s != t
