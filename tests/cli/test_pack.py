@@ -45,6 +45,20 @@ def test_pack_reads_patterns_and_folders_and_prints_json(run, tables, tmp_path):
     assert json.loads(text)["directed"] is True
 
 
+def test_pack_prints_its_plan_and_does_nothing(run, run_json, tables):
+    edges, nodes, out = tables
+    options = ("pack", "--edges", edges, "--nodes", nodes, "--label", "label", "-o", out, "--dry-run")
+    plan = run_json(*options)
+    tasks = {stage["name"]: stage["num_tasks"] for stage in plan["stages"]}
+    assert (tasks["convert"], tasks["edges"], tasks["slabs"]) == (1, 1, 1)
+    assert min(plan["disk"], plan["peak_memory"], plan["seconds_of_one_worker"]) > 0
+    code, text, errors = run(*options)
+    assert (code, "nothing was done" in text, "and 5 features" in errors) == (0, True, True)
+    assert not out.exists()
+    code, _, errors = run(*options, "--memory", "1MB")
+    assert (code, "memory must be at least" in errors) == (2, True)
+
+
 def test_data_info_reads_a_packed_graph_from_its_files(run_json, tables):
     edges, nodes, out = tables
     run_json("pack", "--edges", edges, "--nodes", nodes, "-o", out)

@@ -72,11 +72,24 @@ def test_a_job_that_does_not_fit_is_refused_with_the_figures(run, folder, graph)
     assert not out.exists()
 
 
+def test_a_standardized_packed_graph_equals_its_tables(run, folder, mine, graph):
+    for number, source in enumerate((mine, ("--graph", graph))):
+        code, _, errors = run(
+            "denoise", *source, "--standardize", *SETTINGS, "-o", folder / f"{number}.parquet"
+        )
+        assert code == 0, errors
+    tables = [pl.read_parquet(folder / f"{number}.parquet") for number in range(2)]
+    assert tables[0].columns == tables[1].columns
+    np.testing.assert_allclose(*(table.drop("person").to_numpy() for table in tables), rtol=1e-4, atol=1e-5)
+    plan = run("denoise", "--graph", graph, "--standardize", "--dry-run", *SETTINGS, "-o", folder / "2.csv")
+    assert (plan[0], "scales" in plan[1]) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         (("--cluster", "here"), "the cluster must be local:NUMBER or tcp://HOST:PORT, got 'here'"),
-        (("--standardize",), "--standardize cannot be used with a packed graph"),
+        (("--noise", "gaussian"), "--noise cannot be used with a packed graph"),
         (("--exact",), "--exact cannot be used with a packed graph"),
         (("--edges", "e.csv"), "--edges cannot be used with a packed graph"),
     ],

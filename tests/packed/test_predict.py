@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from gadc import packed
-from gadc.datasets import csbm
+from gadc.datasets import FeaturePreparation, csbm
 from gadc.estimators import GADCClassifier
 
 
@@ -72,3 +72,15 @@ def test_packed_predict_refuses_a_graph_of_the_other_kind(tmp_path, data):
     graph = packed.pack_data(data, tmp_path / "graph", directed=True)
     with pytest.raises(ValueError, match="must be undirected as in fit, got one that is directed"):
         packed.predict(graph, fitted(data), tmp_path / "out.parquet")
+
+
+def test_packed_predict_applies_the_scales_of_the_model(tmp_path, data):
+    known = FeaturePreparation.of_matrix(data.feature_names).with_scales(data.x)
+    model = fitted(known.apply(data))
+    expected = model.predict_proba_data(known.apply(data))
+    turned = data.clone()
+    turned.x, turned.feature_names = data.x.flip(1), data.feature_names[::-1]
+    graph = packed.pack_data(turned, tmp_path / "graph", width=2, num_ranges=3)
+    packed.predict(graph, model, tmp_path / "out.parquet")
+    found = pl.read_parquet(tmp_path / "out.parquet").drop("id", "class", "probability")
+    np.testing.assert_allclose(found.to_numpy(), expected, atol=1e-5)

@@ -22,7 +22,7 @@ from gadc.diffusion import converged, diffuse, minimize_agsd, normalize_rows, ro
 from gadc.estimators._graph_data import read_preparation
 from gadc.packed import PackedGraph
 from gadc.packed._denoise import denoise_stages
-from gadc.packed._diffusion import make_run
+from gadc.packed._diffusion import make_run, scale_stage
 from gadc.packed._plan import check_peak_memory
 
 _SMALLEST_SUM = 1e-6  # share of the largest row sum below which a sum is a rounding error
@@ -60,10 +60,9 @@ def denoise(
 
     Example: gadc denoise --edges edges.csv --nodes nodes.csv -o features.parquet
     """
-    if graph.packed is not None:
-        return _denoise_packed(
-            graph.packed, diffusion, out, cluster, exact, paper_scale, escape_formulas, as_json
-        )
+    if (packed_graph := graph.open_packed("standardize")) is not None:
+        refuse_for_packed({"--exact": exact, "--escape-formulas": escape_formulas})
+        return _denoise_packed(packed_graph, diffusion, out, cluster, graph.standardize, paper_scale, as_json)
     cluster.check_unused()
     check_table_path(out, escape_formulas=escape_formulas)
     with working("Reading the graph"):
@@ -85,21 +84,22 @@ def _denoise_packed(
     diffusion: DiffusionOptions,
     out: Path,
     cluster: ClusterOptions,
-    exact: bool,
+    standardize: bool,
     paper_scale: bool,
-    escape_formulas: bool,
     as_json: bool,
 ) -> None:
     """Denoise the features of a packed graph in tasks."""
-    refuse_for_packed({"--exact": exact, "--escape-formulas": escape_formulas})
     settings = diffusion.settings()
     run = make_run(graph, cluster.work_folder(out), memory=cluster.task_memory(), **settings)
     if cluster.dry_run:
-        stages = denoise_stages(run, paper_scale=paper_scale)
+        stages = [scale_stage(graph, run.folder)] if standardize else []
+        stages += denoise_stages(run, paper_scale=paper_scale)
         return cluster.print_plan("denoise", run, stages, as_json=as_json)
     check_peak_memory("denoise", run, cluster.memory_bytes)
     with cluster.running() as how:
-        facts = packed.denoise(graph, out, paper_scale=paper_scale, **how, **settings)
+        facts = packed.denoise(
+            graph, out, paper_scale=paper_scale, standardize=standardize, **how, **settings
+        )
     if outside := facts.pop("outside"):
         _tell_outside(outside)
     facts |= {"settings": settings, "paper_scale": paper_scale}

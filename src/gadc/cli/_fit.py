@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from gadc._base.memory import available_memory
+from gadc._base.memory import available_memory, format_bytes
 from gadc.cli._graph_data import labels_to_fit, tell_notes, without_graph
 from gadc.cli._models import class_positions
 from gadc.cli._options.bundle import expand_bundles
-from gadc.cli._options.cluster import ClusterOptions
+from gadc.cli._options.cluster import ClusterOptions, print_stages
 from gadc.cli._options.diffusion import ClassifierOptions
-from gadc.cli._options.graph import GraphOptions, refuse_for_packed
+from gadc.cli._options.graph import GraphOptions
 from gadc.cli._options.output import AsJson, ReportFile, check_file, check_report
 from gadc.cli._output import command_line, print_json, print_rows, say
 from gadc.cli._pages.finalists import finalist_rows, metric_name
@@ -21,7 +21,8 @@ from gadc.cli._progress import working, working_until
 from gadc.estimators import GADCClassifier
 from gadc.packed import PackedGraph
 from gadc.packed._fit import fit as fit_on_disk
-from gadc.packed._fit import fit_bytes, labelled_rows
+from gadc.packed._fit import fit_bytes, labelled_rows, plan_fit
+from gadc.packed._plan import plan_stages
 
 _NO_GRAPH = "MLP without the graph"
 
@@ -52,12 +53,12 @@ def fit(
     """
     check_file(out)
     check_report(report)
-    packed = graph.packed
+    packed = graph.open_packed("standardize")
     if packed is None:
         cluster.check_unused()
     elif cluster.dry_run or fit_bytes(packed) > (cluster.memory_bytes or available_memory()):
-        refuse_for_packed({"--report": report is not None, "--dry-run": cluster.dry_run})
-        return _fit_packed(packed, diffusion, cluster, out, head, graph.seed, as_json)
+        _refuse_report(packed, report, cluster)
+        return _fit_packed(packed, diffusion, cluster, out, head, graph, as_json)
     with working("Reading the graph"):
         data = graph.read(keep_sparse=diffusion.variant == "auto" and report is None)
     tell_notes(data)
@@ -96,29 +97,47 @@ def fit(
     say(f"Wrote {out}.")
 
 
+def _refuse_report(graph: PackedGraph, report: Path | None, cluster: ClusterOptions) -> None:
+    if report is not None:
+        room = cluster.memory_bytes or available_memory()
+        raise ValueError(
+            f"--report needs the graph in memory, about {format_bytes(fit_bytes(graph))}, and "
+            f"{format_bytes(room)} are allowed; leave it out, or raise --memory."
+            if not cluster.dry_run
+            else "--report and --dry-run cannot be used together."
+        )
+
+
 def _fit_packed(
     graph: PackedGraph,
     diffusion: ClassifierOptions,
     cluster: ClusterOptions,
     out: Path,
     head: str,
-    seed: int,
+    options: GraphOptions,
     as_json: bool,
 ) -> None:
     """Fit a graph that does not fit into memory, and compare it with an MLP on the labelled rows."""
-    settings = {**diffusion.settings(), "random_state": seed}
+    settings = {**diffusion.settings(), "random_state": options.seed}
     model = GADCClassifier(head=head, directed=graph.directed, **settings)
+    budget = cluster.memory_bytes or available_memory()
+    if cluster.dry_run:
+        folder = cluster.work_folder(graph.path.with_name(f"{graph.path.name}-fit"))
+        plan, stages = plan_fit(graph, model, folder, budget=budget, standardize=options.standardize)
+        say(f"forecast: {plan.summary()}")
+        return print_stages("fit", plan_stages(stages), plan.memory, disk=plan.disk, as_json=as_json)
     with cluster.running() as how:
         fit_on_disk(
             graph,
             model,
-            **{**how, "memory": cluster.memory_bytes or available_memory()},
+            standardize=options.standardize,
+            **{**how, "memory": budget},
             forecast=lambda expected: say(f"forecast: {expected.summary()}"),
         )
     model.save(out)
     alone = GADCClassifier(head="mlp", dropout=0.5, lr=0.01, **{**settings, "variant": "plain"})
     with working(f"Training {_NO_GRAPH}"):
-        alone.fit_data(labelled_rows(graph))
+        alone.fit_data(labelled_rows(graph, model.feature_preparation_))
     figures = [_figures(f"GADC {model.variant}", model), _figures(_NO_GRAPH, alone)]
     known = int((labelled_rows(graph).y >= 0).sum())
     classes = model.classes_.tolist()

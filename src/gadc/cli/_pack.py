@@ -2,13 +2,13 @@
 
 from glob import glob
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from gadc._base.tasks import open_executor
 from gadc._base.text import visible
-from gadc.cli._options.cluster import CLUSTER
+from gadc.cli._options.cluster import CLUSTER, print_stages
 from gadc.cli._options.output import AsJson, check_folder
 from gadc.cli._options.own_graph import (
     Categorical,
@@ -31,6 +31,8 @@ from gadc.datasets.tables._dialect import TEXT, file_suffix
 from gadc.datasets.tables._files import BINARY
 from gadc.packed import PackedGraph
 from gadc.packed import pack as pack_tables
+from gadc.packed._pack import plan_pack
+from gadc.packed._plan import plan_packing
 
 _TABLES = "file, folder of files, or pattern such as 'edges-*.parquet'; can be repeated."
 
@@ -62,6 +64,10 @@ def pack(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace another packed graph in the folder.")
     ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Print stages, tasks, bytes, time, memory and disk, and do nothing."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write tables of any size as a graph on disk, for --graph FOLDER of the other commands.
@@ -74,28 +80,36 @@ def pack(
     Example: gadc pack --edges edges.parquet --nodes nodes.parquet -o graph/
     """
     check_folder(out)
+    tables = _files(edges, "--edges"), _files(nodes, "--nodes")
+    chosen: dict[str, Any] = {
+        "source": source,
+        "target": target,
+        "weight": weight,
+        "node_id": node_id,
+        "label": label,
+        "features": tuple(name.strip() for name in features.split(",")) if features else None,
+        "categorical": categorical or "skip",
+        "missing": missing or "error",
+        "unknown": unknown,
+        "directed": directed,
+        "dtype": dtype,
+        "csv_options": make_csv_options(separator, encoding, decimal),
+    }
+    if dry_run:
+        plan = plan_pack(*tables, out, memory=memory, overwrite=overwrite, **chosen)
+        say(f"forecast: {plan.summary()}")
+        stages, disk = plan_packing(plan.tasks), plan.disk + plan.work
+        return print_stages("pack", stages, plan.memory, disk=disk, as_json=as_json)
     with open_executor(cluster) as executor, staging() as tell:
         graph = pack_tables(
-            _files(edges, "--edges"),
-            _files(nodes, "--nodes"),
+            *tables,
             out,
             memory=memory,
             executor=executor,
             progress=tell,
             forecast=lambda expected: say(f"forecast: {expected.summary()}"),
-            source=source,
-            target=target,
-            weight=weight,
-            node_id=node_id,
-            label=label,
-            features=[name.strip() for name in features.split(",")] if features else None,
-            categorical=categorical or "skip",
-            missing=missing or "error",
-            unknown=unknown,
-            directed=directed,
-            dtype=dtype,
             overwrite=overwrite,
-            csv_options=make_csv_options(separator, encoding, decimal),
+            **chosen,
         )
     facts = _facts(graph)
     report = graph.report

@@ -11,7 +11,7 @@ import polars as pl
 import torch
 from torch import Tensor
 
-from gadc._base.tasks import Stage, Task, run_stages, write_array, write_note
+from gadc._base.tasks import Stage, Task, place_of, run_stages, write_array, write_note
 from gadc.packed._diffusion import (
     DiffusedFeatures,
     DiffusionRun,
@@ -19,6 +19,10 @@ from gadc.packed._diffusion import (
     diffusion_stages,
     holding,
     make_run,
+    open_graph,
+    read_scales,
+    scale_stage,
+    scales_of,
     tell_warnings,
 )
 from gadc.packed._diffusion._columns import PreparedRows
@@ -33,6 +37,7 @@ def denoise(
     out: str | os.PathLike[str],
     *,
     paper_scale: bool = False,
+    standardize: bool = False,
     workdir: str | os.PathLike[str] | None = None,
     memory: str | int = "4GB",
     executor: Executor | None = None,
@@ -48,6 +53,8 @@ def denoise(
         graph: A packed graph, or its folder.
         out: Table to write (.parquet, .csv or .feather), or a folder for one Parquet file per row range.
         paper_scale: Write S X as the paper defines it. Default: divide by the row sums of S.
+        standardize: Scale every feature to mean 0 and standard deviation 1 before the diffusion, and undo it
+            afterwards. Default: no.
         workdir: Work folder, which all workers share; it is kept. By default a folder beside `out`, which is
             removed when the table is written.
         memory: Memory of one task for its columns, see `gadc.packed.diffuse`.
@@ -71,6 +78,10 @@ def denoise(
     """
     place = check_out("denoise", out)
     with work_folder(place, workdir) as folder:
+        if standardize:
+            opened = graph if isinstance(graph, PackedGraph) else open_graph(place_of(graph))
+            run_stages([scale_stage(opened, folder)], executor=executor, progress=progress)
+            settings |= scales_of(read_scales(opened, folder))
         run = make_run(graph, folder, memory=memory, **settings)
         with holding(run):
             stages = denoise_stages(run, paper_scale=paper_scale)
@@ -127,7 +138,7 @@ def write_features(run: DiffusionRun, number: int, paper_scale: bool) -> None:
     features, outside = torch.from_numpy(result.rows(start, stop)), 0
     if not paper_scale:
         features, outside = _keep_units(run, result, features, start, stop)
-    known = run.graph.preparation
+    known = run.preparation
     names = run.graph.feature_names
     if known.is_standardized:
         features, names = known.unscale(features), known.raw_names

@@ -19,8 +19,21 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.memory import MemoryLimitError, format_bytes, memory_bytes
+from gadc._base.tasks import Stage, run_stages
+from gadc.datasets import FeaturePreparation
 from gadc.estimators import GADCClassifier
-from gadc.packed._diffusion import DiffusedFeatures, DiffusionRun, Tell, diffuse, make_run, peak_memory
+from gadc.packed._diffusion import (
+    DiffusedFeatures,
+    DiffusionRun,
+    Tell,
+    diffuse,
+    diffusion_stages,
+    make_run,
+    peak_memory,
+    read_scales,
+    scale_stage,
+    scales_of,
+)
 from gadc.packed._graph import PackedGraph, to_data_bytes
 from gadc.packed._results import work_folder
 from gadc.packed._sample import add_names, sample_graph
@@ -63,6 +76,7 @@ def fit(
     graph: PackedGraph | str | os.PathLike[str],
     model: GADCClassifier,
     *,
+    standardize: bool = False,
     memory: str | float = "8GB",
     workdir: str | os.PathLike[str] | None = None,
     executor: Executor | None = None,
@@ -79,6 +93,8 @@ def fit(
     Args:
         graph: A packed graph with labels, or its folder.
         model: An unfitted classifier with its settings; it is fitted and returned.
+        standardize: Scale every feature to mean 0 and standard deviation 1, False by default; the model keeps
+            means and deviations, and `predict` applies them.
         memory: Memory of one process, in bytes or as text; "8GB" by default.
         workdir: Work folder, which all workers share; it is kept. By default a folder beside the graph, which
             is removed when the model is fitted.
@@ -104,27 +120,64 @@ def fit(
     """
     opened = graph if isinstance(graph, PackedGraph) else PackedGraph(graph)
     budget = memory_bytes("fit", memory)
-    _check(opened, model)
-    if (needed := fit_bytes(opened)) <= budget:
-        if forecast is not None:
-            forecast(FitForecast(in_memory=True, memory=needed, disk=0, seconds=0.0))
-        return model.fit_data(opened.to_data(), tell=tell)
+    _check(opened, model, standardize=standardize)
+    say = forecast or (lambda _: None)
+    if fit_bytes(opened) <= budget:
+        say(_in_memory(opened))
+        data = opened.to_data()
+        data = opened.preparation.with_scales(data.x).apply(data) if standardize else data
+        return model.fit_data(data, tell=tell)
     explain, report = None, dict[str, Any]()
-    if model.variant == "auto":
-        explain, report = _choose(opened, model, budget, tell)
     with work_folder(opened.path.with_name(f"{opened.path.name}-fit"), workdir) as folder:
-        settings = {name: getattr(model, name) for name in _SETTINGS}
-        run = make_run(opened, folder, memory=int(budget / 2), **settings)
-        expected = _forecast(run, budget)
-        if forecast is not None:
-            forecast(expected)
-        features = diffuse(
-            opened, folder, memory=int(budget / 2), executor=executor, progress=progress, **settings
-        )
+        known = opened.preparation
+        if standardize:
+            run_stages([scale_stage(opened, folder)], executor=executor, progress=progress)
+            known = read_scales(opened, folder)
+        if model.variant == "auto":
+            explain, report = _choose(opened, model, known, budget, tell)
+        how: dict[str, Any] = {"memory": int(budget / 2), **_settings(model, known if standardize else None)}
+        say(_forecast(make_run(opened, folder, **how), budget))
+        features = diffuse(opened, folder, executor=executor, progress=progress, **how)
         _fit_head(opened, model, features)
     if explain is not None:
         model.explain_, model.report_ = explain, report
     return model
+
+
+def plan_fit(
+    graph: PackedGraph, model: GADCClassifier, folder: str, *, budget: float, standardize: bool = False
+) -> tuple[FitForecast, list[Stage]]:
+    """Describe what `fit` would do; nothing is computed or written.
+
+    Variant "auto" is planned as II, the variant whose hops read most.
+
+    Returns:
+        The forecast, and the stages; none for a graph that is read into memory.
+
+    Raises:
+        MemoryLimitError: The work does not fit into the memory; the message has the figures.
+    """
+    _check(graph, model, standardize=standardize)
+    if fit_bytes(graph) <= budget:
+        return _in_memory(graph), []
+    settings = _settings(model, None)
+    stages = [scale_stage(graph, folder)] if standardize else []
+    if model.variant == "auto":
+        settings["variant"] = "II"
+        stages.append(Stage("auto, on a sample", lambda: []))
+    run = make_run(graph, folder, memory=int(budget / 2), **settings)
+    stages += [*diffusion_stages(run), Stage("head, on labelled rows", lambda: [])]
+    return _forecast(run, budget), stages
+
+
+def _settings(model: GADCClassifier, known: FeaturePreparation | None) -> dict[str, Any]:
+    """Return the settings of the diffusion, with the scales of the features if they were measured."""
+    settings = {name: getattr(model, name) for name in _SETTINGS}
+    return settings | scales_of(known)
+
+
+def _in_memory(graph: PackedGraph) -> FitForecast:
+    return FitForecast(in_memory=True, memory=fit_bytes(graph), disk=0, seconds=0.0)
 
 
 def fit_bytes(graph: PackedGraph) -> int:
@@ -133,11 +186,16 @@ def fit_bytes(graph: PackedGraph) -> int:
     return to_data_bytes(n, entries, d) + _ENTRY_BYTES * (entries + n) + 5 * 4 * n * d
 
 
-def _check(graph: PackedGraph, model: GADCClassifier) -> None:
+def _check(graph: PackedGraph, model: GADCClassifier, *, standardize: bool) -> None:
     if graph.labels is None:
         raise ValueError(f"fit: the graph {graph.path} must have labels, got none; name them to gadc pack.")
     if not graph.num_features:
         raise ValueError(f"fit: the graph {graph.path} must have features, got none.")
+    if standardize and graph.preparation.is_standardized:
+        raise ValueError(
+            f"fit: standardize must be False for {graph.path}, whose features are standardised already, got "
+            "True."
+        )
     if model.directed != graph.directed:
         raise ValueError(
             f"fit: directed must be {graph.directed}, as the graph was packed, got {model.directed}."
@@ -177,6 +235,8 @@ def _fit_head(graph: PackedGraph, model: GADCClassifier, features: DiffusedFeatu
     head.known_scale = _scale(features)
     data = Data(x=torch.from_numpy(_rows(features, labelled)), num_nodes=len(labelled))
     add_names(data, graph, labelled)
+    known = features.run.preparation
+    data.feature_preparation, data.feature_names = known, known.names
     head.fit_data(data)
     fitted = {name: value for name, value in vars(head).items() if name.endswith("_")}
     for name, value in fitted.items():
@@ -184,12 +244,24 @@ def _fit_head(graph: PackedGraph, model: GADCClassifier, features: DiffusedFeatu
     model.explain_ = f"Variant {model.variant} was requested; nothing was compared."
 
 
-def labelled_rows(graph: PackedGraph) -> Data:
-    """Read the features and labels of the labelled nodes, without edges."""
+def labelled_rows(graph: PackedGraph, known: FeaturePreparation | None = None) -> Data:
+    """Read the features and labels of the labelled nodes, without edges.
+
+    Args:
+        graph: The packed graph.
+        known: How features are computed, with scales if they are standardised. Default: as packed.
+    """
     nodes = np.flatnonzero(np.asarray(graph.labels) >= 0)
     data = Data(x=torch.from_numpy(graph.rows(nodes)), num_nodes=len(nodes))
     add_names(data, graph, nodes)
-    return data
+    return _scaled(data, known)
+
+
+def _scaled(data: Data, known: FeaturePreparation | None) -> Data:
+    """Standardise features that are in the units of the table."""
+    if known is None or known == data.feature_preparation:
+        return data
+    return known.apply(data)
 
 
 def _rows(features: DiffusedFeatures, nodes: Any) -> Any:
@@ -212,13 +284,17 @@ def _scale(features: DiffusedFeatures) -> float:
 
 
 def _choose(
-    graph: PackedGraph, model: GADCClassifier, budget: float, tell: Callable[[str], None] | None
+    graph: PackedGraph,
+    model: GADCClassifier,
+    known: FeaturePreparation,
+    budget: float,
+    tell: Callable[[str], None] | None,
 ) -> tuple[str, dict[str, Any]]:
     """Compare variants on a sample of the graph, and give the model the settings of the best one."""
     seed = model.random_state if isinstance(model.random_state, int) else 0
     per_node = 40 * graph.num_features + 300 * (graph.num_entries / max(graph.num_nodes, 1) + 1)
     size = int(min(_SAMPLE_NODES, graph.num_nodes, max(budget / 4 / per_node, 100)))
-    sample = sample_graph(graph, max_nodes=size, seed=seed)
+    sample = _scaled(sample_graph(graph, max_nodes=size, seed=seed), known)
     rows = list[dict[str, Any]]()
     for variant, lam in _CANDIDATES:
         if tell is not None:

@@ -156,6 +156,30 @@ def pack(
     return PackedGraph(folder)
 
 
+def plan_pack(
+    edges: Sequence[Path],
+    nodes: Sequence[Path],
+    out: Path,
+    *,
+    memory: str | float,
+    overwrite: bool = False,
+    **chosen: Any,
+) -> Forecast:
+    """Forecast what `pack` would do with these files; nothing is written.
+
+    Raises:
+        FileExistsError, MemoryLimitError, OSError: As `pack` would.
+    """
+    settings = Settings(**{**chosen, "width": SLAB_WIDTH})
+    _check_folder(out)
+    inputs = _signature(edges, nodes, settings)
+    if not overwrite and not _is_complete(out, inputs):
+        _refuse_other_graph(out)
+    told = list[Forecast]()
+    _make_plan(edges, nodes, out, settings, memory_bytes("pack", memory), told.append)
+    return told[0]
+
+
 def _make_plan(
     edges: Any,
     nodes: Any,
@@ -174,7 +198,11 @@ def _make_plan(
         pieces=_FIRST,
     )
     id_type, features, columns = None, 16, 64
-    if not plan.nodes[0].text:
+    if plan.nodes[0].text:
+        columns = plan.nodes[0].count_columns()
+        features = max(columns - 1 - (settings.label is not None), 0)
+        features = features if settings.features is None else len(settings.features)
+    else:
         chosen = plan.node_columns()
         id_type, features = chosen.table.schema[chosen.node_id], len(chosen.features)
     if not plan.edges[0].text:
@@ -184,7 +212,8 @@ def _make_plan(
     pieces, expected = plan_pieces(sizes, settings, memory)
     if tell is not None:
         tell(expected)
-    free = shutil.disk_usage(folder).free
+    there = next(one for one in (folder, *folder.absolute().parents) if one.is_dir())
+    free = shutil.disk_usage(there).free
     if expected.disk > free:
         raise OSError(
             f"pack: {folder} needs about {format_bytes(expected.disk)} of disk space, and "

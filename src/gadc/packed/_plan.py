@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gadc._base.memory import MemoryLimitError, available_memory, format_bytes
@@ -11,6 +11,7 @@ from gadc.packed._diffusion import DiffusionRun, peak_memory
 
 # Products with 16 columns read at least about this many bytes per second in one thread.
 BYTES_PER_SECOND = 7e8
+PACKED_PER_SECOND = 1.5e8  # joins, sorting and checksums take longer
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,13 @@ def plan_stages(stages: Sequence[Stage]) -> list[PlannedStage]:
         done = len(stage.tasks) - len(waiting)
         planned.append(PlannedStage(stage.name, len(stage.tasks), done, size, size / BYTES_PER_SECOND))
     return planned
+
+
+def plan_packing(tasks: Mapping[str, tuple[int, int]]) -> list[PlannedStage]:
+    """Describe the stages of packing, from the number of tasks and of bytes of each."""
+    return [
+        PlannedStage(name, count, 0, size, size / PACKED_PER_SECOND) for name, (count, size) in tasks.items()
+    ]
 
 
 def check_peak_memory(owner: str, run: DiffusionRun, limit: int | None = None) -> int:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gadc._base.tasks import Stage, Task, join_place, local_copy, place_of, run_stages, write_whole
 from gadc._base.validation import check_finite_result
+from gadc.datasets import FeaturePreparation
 from gadc.estimators import GADCClassifier
 from gadc.packed._diffusion import (
     DiffusedFeatures,
@@ -24,6 +25,7 @@ from gadc.packed._diffusion import (
     holding,
     make_run,
     open_graph,
+    scales_of,
     tell_neighbors,
 )
 from gadc.packed._graph import PackedGraph
@@ -76,6 +78,8 @@ def predict(
     with work_folder(place, workdir) as folder:
         if classifier.ensemble_ is not None:
             data = opened.to_data()
+            if (known := _own_scales(opened, classifier)) is not None:
+                data = known.apply(data)
             frame = _frame(opened, classifier, classifier.predict_proba_data(data), 0, opened.num_nodes)
             parts = [join_place(folder, "classes.parquet")]
             write_part(parts[0], frame)
@@ -113,8 +117,11 @@ def prediction_run(
             f"predict: the graph must be {kinds[classifier.directed]} as in fit, got one that is "
             f"{kinds[graph.directed]}."
         )
-    _order(graph, classifier)
+    order = _order(graph, classifier)
     settings = {name: getattr(classifier, name) for name in _SETTINGS}
+    places = range(graph.num_features) if order is None else np.argsort(order).tolist()
+    scales = scales_of(_own_scales(graph, classifier))
+    settings |= {name: tuple(values[i] for i in places) for name, values in scales.items()}
     return make_run(graph, folder, memory=memory, **settings)
 
 
@@ -160,6 +167,14 @@ def _load(path: str, stamp: int) -> GADCClassifier:
     return GADCClassifier.load(path)
 
 
+def _own_scales(graph: PackedGraph, classifier: GADCClassifier) -> FeaturePreparation | None:
+    """Return how the model standardises features, if it does and those of the graph are as in the table."""
+    known = classifier.feature_preparation_
+    if known is None or not known.is_standardized or graph.preparation.is_standardized:
+        return None
+    return known
+
+
 def _order(graph: PackedGraph, classifier: GADCClassifier) -> list[int] | None:
     """Return the place of each feature of the model in the graph; None where the order is the same."""
     names = getattr(classifier, "feature_names_in_", None)
@@ -171,7 +186,8 @@ def _order(graph: PackedGraph, classifier: GADCClassifier) -> list[int] | None:
                 f"{len(given)}."
             )
         return None
-    wanted = [str(name) for name in names]
+    known = _own_scales(graph, classifier)
+    wanted = [str(name) for name in names] if known is None else known.raw_names
     if wanted == given:
         return None
     if sorted(wanted) != sorted(given):

@@ -1,6 +1,6 @@
 """Options for work on a packed graph: where it runs, and the files and memory it takes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -14,7 +14,7 @@ from gadc._base.tasks import Stage, open_executor
 from gadc.cli._output import print_facts, print_json, print_rows
 from gadc.cli._progress import staging
 from gadc.packed._diffusion import DiffusionRun
-from gadc.packed._plan import check_peak_memory, plan_stages
+from gadc.packed._plan import PlannedStage, check_peak_memory, plan_stages
 
 _option = partial(typer.Option, rich_help_panel="A packed graph (--graph FOLDER)")
 
@@ -87,29 +87,44 @@ class ClusterOptions:
     def print_plan(self, title: str, run: DiffusionRun, stages: list[Stage], *, as_json: bool) -> None:
         """Print what a command would do."""
         peak = check_peak_memory(title, run, self.memory_bytes)
-        planned = plan_stages(stages)
-        total = sum(stage.seconds for stage in planned)
-        if as_json:
-            rows = [asdict(stage) for stage in planned]
-            return print_json({"stages": rows, "peak_memory": peak, "seconds_of_one_worker": total})
-        print_rows(
-            "Stages",
-            [
-                {
-                    "stage": stage.name,
-                    "tasks": "as needed" if stage.num_tasks is None else str(stage.num_tasks),
-                    "done": str(stage.num_done),
-                    "bytes": format_bytes(stage.num_bytes),
-                    "time": format_seconds(stage.seconds),
-                }
-                for stage in planned
-            ],
-        )
-        facts = {
-            "memory of the largest task": format_bytes(peak),
-            "time of one worker": format_seconds(total),
-        }
-        print_facts(f"{title}: nothing was done", facts)
+        print_stages(title, plan_stages(stages), peak, as_json=as_json)
+
+
+def print_stages(
+    title: str, planned: Sequence[PlannedStage], peak: int, *, disk: int | None = None, as_json: bool
+) -> None:
+    """Print the stages of a plan and what they take.
+
+    Args:
+        title: Name of the command.
+        planned: The stages; none for work that is done in memory at once.
+        peak: Memory of the largest task in bytes.
+        disk: Disk space in bytes, if it is known. Default: it is not printed.
+        as_json: Whether to print JSON.
+    """
+    total = sum(stage.seconds for stage in planned)
+    if as_json:
+        rows = [asdict(stage) for stage in planned]
+        facts = {"stages": rows, "peak_memory": peak, "seconds_of_one_worker": total}
+        return print_json(facts if disk is None else facts | {"disk": disk})
+    if planned:
+        print_rows("Stages", [_row(stage) for stage in planned])
+    shown = {"memory of the largest task" if planned else "memory, at once": format_bytes(peak)}
+    if disk is not None:
+        shown["disk"] = format_bytes(disk)
+    if planned:
+        shown["time of one worker"] = format_seconds(total)
+    print_facts(f"{title}: nothing was done", shown)
+
+
+def _row(stage: PlannedStage) -> dict[str, str]:
+    return {
+        "stage": stage.name,
+        "tasks": "as needed" if stage.num_tasks is None else str(stage.num_tasks),
+        "done": str(stage.num_done),
+        "bytes": format_bytes(stage.num_bytes),
+        "time": format_seconds(stage.seconds),
+    }
 
 
 def format_seconds(seconds: float) -> str:

@@ -90,10 +90,19 @@ class GraphOptions(NamedOrOwnGraphOptions):
     @property
     def packed(self) -> PackedGraph | None:
         """Open the graph if it is a packed one; other options that describe a graph are refused then."""
+        return self.open_packed()
+
+    def open_packed(self, *allowed: str) -> PackedGraph | None:
+        """Open the graph if it is a packed one, see `packed`.
+
+        Args:
+            *allowed: Names of further options that the command applies to a packed graph.
+        """
         if self.graph is None or not is_packed(self.graph):
             return None
         default = {one.name: one.default for one in fields(self)}
-        others = {name: value != default[name] for name, value in vars(self).items() if name not in _PACKED}
+        kept = (*_PACKED, *allowed)
+        others = {name: value != default[name] for name, value in vars(self).items() if name not in kept}
         refuse_for_packed({f"--{name.replace('_', '-')}": given for name, given in others.items()})
         return PackedGraph(self.graph)
 

@@ -185,6 +185,10 @@ class FeaturePreparation:
             means += torch.where(same, exact[0], exact.mean(0)).tolist()
             deviation = exact.std(0, correction=0)
             deviations += torch.where(same | (deviation <= 0), 1.0, deviation).tolist()
+        return self.with_known_scales(means, deviations)
+
+    def with_known_scales(self, means: Sequence[float], deviations: Sequence[float]) -> FeaturePreparation:
+        """Return the preparation that standardises features by these means and deviations, in their order."""
         columns, start = [], 0
         for column in self.columns:
             part_of = slice(start, start := start + len(column.raw_names))
@@ -200,14 +204,14 @@ class FeaturePreparation:
         """Standardise features if this preparation does so."""
         if not self.is_standardized:
             return x
-        mean, deviation = self._scales()
+        mean, deviation = self.scales()
         return _by_block(x, lambda part, where: (part - mean[where]) / deviation[where])
 
     def unscale(self, x: Tensor) -> Tensor:
         """Return standardised features in the units of the table."""
         if not self.is_standardized:
             return x
-        mean, deviation = self._scales()
+        mean, deviation = self.scales()
         return _by_block(x, lambda part, where: part * deviation[where] + mean[where])
 
     def apply(self, data: Data) -> Data:
@@ -235,7 +239,7 @@ class FeaturePreparation:
         changed.x, changed.feature_names, changed.feature_preparation = self.scale(x), self.names, self
         return changed
 
-    def _scales(self) -> tuple[Tensor, Tensor]:
+    def scales(self) -> tuple[Tensor, Tensor]:
         """Return what is subtracted from and what divides each column of `x`."""
         pairs = []
         for column in self.columns:

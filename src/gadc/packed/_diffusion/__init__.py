@@ -10,6 +10,7 @@ from gadc.packed._diffusion._diffuse import (
     tell_warnings,
 )
 from gadc.packed._diffusion._run import DiffusionRun, open_graph
+from gadc.packed._diffusion._scales import read_scales, scale_stage, scales_of
 from gadc.packed._diffusion._settings import DiffusionSettings
 from gadc.packed._diffusion._stages import diffusion_stages, peak_memory, stage_by_rows
 
@@ -24,6 +25,9 @@ __all__ = [
     "make_run",
     "open_graph",
     "peak_memory",
+    "read_scales",
+    "scale_stage",
+    "scales_of",
     "stage_by_rows",
     "tell_neighbors",
     "tell_warnings",

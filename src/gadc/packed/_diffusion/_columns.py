@@ -31,7 +31,7 @@ def write_divisors(run: DiffusionRun, number: int) -> None:
     kind, near = run.settings.normalize, 0
     divisor = np.empty(stop - start)
     for low, high in _blocks(run, start, stop):
-        x = run.graph.rows(slice(low, high)).astype(np.float64)
+        x = _rows(run, slice(low, high)).numpy().astype(np.float64)
         absolute = np.abs(x).sum(1)
         found = x.sum(1) if kind == "sum" else absolute if kind == "l1" else np.sqrt(np.square(x).sum(1))
         near += int((np.abs(found) < NEAR_ZERO * absolute).sum()) if kind == "sum" else 0
@@ -46,7 +46,7 @@ def write_squares(run: DiffusionRun, number: int) -> None:
     squares = np.zeros(stop - start)
     scale = _scales(run, number)
     for i in range(len(run.graph.slabs)):
-        x = _divided(_float32(run.graph.slab(i)[start:stop]), scale)
+        x = _divided(_slab(run, i, slice(start, stop)), scale)
         squares += x.square().sum(1).numpy()
     write_array(run.part("rows/squares", number), squares)
 
@@ -57,9 +57,7 @@ def write_gram(run: DiffusionRun, number: int) -> None:
     d = run.graph.num_features
     gram, scale = np.zeros((d, d)), _scales(run, number)
     for low, high in _blocks(run, start, stop):
-        x = _divided(
-            torch.from_numpy(run.graph.rows(slice(low, high))), _cut(scale, low - start, high - start)
-        )
+        x = _divided(_rows(run, slice(low, high)), _cut(scale, low - start, high - start))
         gram += (x.T @ x).numpy()
     write_array(run.part("gram/rows", number), gram)
 
@@ -75,8 +73,7 @@ def gram_norm(run: DiffusionRun) -> float:
 
 def prepared_slab(run: DiffusionRun, number: int, low: int = 0, high: int | None = None) -> Tensor:
     """Copy columns low:high of a slab into memory, in float32, with divided rows, shape (n, columns)."""
-    columns = _float32(run.graph.slab(number)[:, low:high])
-    return _divided(columns, _scales(run))
+    return _divided(_slab(run, number, slice(None), low, high), _scales(run))
 
 
 def unit_slab(run: DiffusionRun, number: int, squares: NDArray[np.float64]) -> Tensor:
@@ -101,17 +98,34 @@ class PreparedRows:
 
     def read(self, start: int, stop: int) -> Tensor:
         """Copy rows start:stop into memory, shape (rows, d)."""
-        x = torch.from_numpy(self._run.graph.rows(slice(start, stop)))
-        return _divided(x, _cut(self._scale, start, stop))
+        return _divided(_rows(self._run, slice(start, stop)), _cut(self._scale, start, stop))
 
     def pick(self, nodes: NDArray[np.int64]) -> Tensor:
         """Copy the rows of some nodes into memory, shape (nodes, d)."""
-        x = torch.from_numpy(self._run.graph.rows(nodes))
+        x = _rows(self._run, nodes)
         return _divided(x, None if self._scale is None else self._scale[nodes])
 
 
-def _float32(values: NDArray[Any]) -> Tensor:
-    return torch.from_numpy(np.array(values, dtype=np.float32, order="C"))
+def _slab(run: DiffusionRun, number: int, rows: slice, low: int = 0, high: int | None = None) -> Tensor:
+    """Copy rows and columns of a slab into memory, in float32, standardised if the run does so."""
+    values = run.graph.slab(number)[rows, low:high]
+    copied = torch.from_numpy(np.array(values, dtype=np.float32, order="C"))
+    return _standardized(run, copied, run.graph.slabs[number][0] + low)
+
+
+def _rows(run: DiffusionRun, index: NDArray[np.int64] | slice) -> Tensor:
+    """Copy rows with all columns into memory, in float32, standardised if the run does so."""
+    return _standardized(run, torch.from_numpy(run.graph.rows(index)), 0)
+
+
+def _standardized(run: DiffusionRun, x: Tensor, first: int) -> Tensor:
+    """Standardise columns, of which the first has this number, in double precision and in place."""
+    means, deviations = run.settings.means, run.settings.deviations
+    if means is None or deviations is None:
+        return x
+    for i, column in enumerate(x.T):
+        column.copy_((column.double() - means[first + i]) / deviations[first + i])
+    return x
 
 
 def _cut(scale: NDArray[np.float64] | None, start: int, stop: int) -> NDArray[np.float64] | None:

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from gadc._base.files import replacing
 from gadc._base.tasks import is_remote, join_place, local_copy, place_exists, write_note
 from gadc._version import __version__
+from gadc.datasets import FeaturePreparation
 from gadc.packed._diffusion._settings import DiffusionSettings
 from gadc.packed._format import MANIFEST, PackedGraphError
 from gadc.packed._graph import PackedGraph, is_packed
@@ -54,6 +55,13 @@ class DiffusionRun:
     def graph(self) -> PackedGraph:
         """The packed graph, opened once per process."""
         return open_graph(self.graph_path)
+
+    @property
+    def preparation(self) -> FeaturePreparation:
+        """How the features that are diffused were computed."""
+        means, deviations = self.settings.means, self.settings.deviations
+        known = self.graph.preparation
+        return known if means is None else known.with_known_scales(means, deviations or ())
 
     @property
     def transition(self) -> Any:

@@ -27,6 +27,8 @@ class DiffusionSettings:
             the whole series has an error of at most 1e-3.
         normalize: Row normalisation of the features: "sum", "l1", "l2" or "none", the default.
         use_weights: Take the weights of the edges, the default; otherwise all edges weigh 1.
+        means: What is subtracted from each column of X before all else; None by default, nothing.
+        deviations: What each column is divided by after that; goes with `means`.
     """
 
     variant: str = "II"
@@ -38,6 +40,8 @@ class DiffusionSettings:
     rtol: float | None = None
     normalize: str = "none"
     use_weights: bool = True
+    means: tuple[float, ...] | None = None
+    deviations: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         check_choice("diffuse", self.variant, "variant", tuple(VARIANTS))
@@ -64,4 +68,5 @@ class DiffusionSettings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings for a note."""
-        return asdict(self)
+        lists = {name: list(getattr(self, name) or ()) for name in ("means", "deviations")}
+        return {**asdict(self), **lists}

@@ -19,6 +19,8 @@ _PACKED = 4  # how much larger a gzipped table is when it is unpacked, about
 _SMALLEST_PIECE = 2**14
 _LARGEST_PIECE = 2**23
 _ENTRY_BYTES = {False: 40, True: 80}  # to sort a key, without and with weights
+_MANY = 100_000  # nodes from which on a graph is divided even if it fits into memory
+_RANGES = 8
 _CELL_BYTES = {False: 14, True: 90}  # to read a cell as a number, from a number and from text
 
 
@@ -31,6 +33,7 @@ class Forecast:
         num_rows: Number of edge rows; for text files an estimate.
         num_features: Number of feature columns of the node table.
         stages: Peak memory of one task of each stage, in bytes.
+        tasks: Number of tasks of each stage, and the bytes that they read and write together.
         disk: Size of the packed graph, in bytes.
         work: Further disk space while it is packed, in bytes.
     """
@@ -39,6 +42,7 @@ class Forecast:
     num_rows: int
     num_features: int
     stages: dict[str, int]
+    tasks: dict[str, tuple[int, int]]
     disk: int
     work: int
 
@@ -68,6 +72,7 @@ class Sizes:
     ids: str
     num_columns: int
     text_bytes: int
+    num_files: tuple[int, int, int]
 
 
 def measure(
@@ -93,6 +98,7 @@ def measure(
         ids=kind,
         num_columns=columns,
         text_bytes=sum(Path(source.name).stat().st_size for source in texts),
+        num_files=(len(edges), len(nodes), len(texts)),
     )
 
 
@@ -144,6 +150,7 @@ def plan_pieces(sizes: Sizes, settings: Settings, memory: float) -> tuple[Pieces
         num_rows=sizes.num_rows,
         num_features=sizes.num_features,
         stages={name: BASE + int(size) for name, size in stages.items()},
+        tasks=_count_tasks(sizes, settings, pieces, disk),
         disk=disk,
         work=work,
     )
@@ -153,3 +160,34 @@ def plan_pieces(sizes: Sizes, settings: Settings, memory: float) -> tuple[Pieces
             f"{sizes.num_rows:,} rows of edges, got {format_bytes(memory)}."
         )
     return pieces, forecast
+
+
+def count_ranges(num_nodes: int, num_keys: int, pieces: Pieces) -> int:
+    """Return the number of row ranges that entries are sorted in."""
+    wanted = -(-num_keys * 5 // (4 * pieces.range_keys))  # rows differ, so some ranges hold more than others
+    return max(min(max(wanted, _RANGES if num_nodes >= _MANY else 1), num_nodes, 4096), 1)
+
+
+def _count_tasks(sizes: Sizes, settings: Settings, pieces: Pieces, disk: int) -> dict[str, tuple[int, int]]:
+    """Forecast the number of tasks of each stage, and the bytes that they read and write."""
+    n, rows, d = sizes.num_nodes, sizes.num_rows, sizes.num_features
+    weighted = settings.weight is not None
+    entries, key = rows * (1 if settings.directed else 2), 16 if weighted else 8
+    edge_files, _, texts = sizes.num_files
+    x = (2 if settings.dtype == "float16" else 4) * n * d
+    slabs = -(-d // settings.width)
+    step = 1 if settings.categorical == "onehot" else pieces.columns
+    parts = max(-(-rows // pieces.edge_rows), edge_files)
+    added = {"added nodes": (parts, 16 * rows)} if settings.unknown == "add" else {}
+    return {
+        **({"convert": (texts, 2 * sizes.text_bytes)} if texts else {}),
+        "ids": (1, 16 * n),
+        **added,
+        "edges": (parts, 16 * rows + key * entries),
+        "rows": (count_ranges(n, entries, pieces), (key + (8 if weighted else 4)) * entries),
+        "join": (3 if weighted else 2, 2 * (8 if weighted else 4) * entries + 32 * n),
+        "features": (-(-d // step), 8 * n * d),
+        "slabs": (slabs, 4 * n * d + x),
+        "labels": (1, 16 * n),
+        "checksums": (slabs + 5, disk),
+    }

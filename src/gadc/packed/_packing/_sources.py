@@ -6,6 +6,7 @@ errors can name the row and the column of a bad cell.
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shutil
@@ -56,6 +57,12 @@ class Source:
         """Count the rows, blank lines of a text file included."""
         with guarded(self.name):
             return int(self.scan().select(pl.len()).collect().item())
+
+    def count_columns(self) -> int:
+        """Count the columns of a text file by its first line."""
+        with guarded(self.name), open_text(Path(self.name), self.encoding) as file:
+            separator = "," if self.dialect is None else self.dialect.separator
+            return len(next(csv.reader(file, delimiter=separator), []))
 
     def open(self, start: int = 0, length: int | None = None) -> Table:
         """Open the table, or a range of its rows."""

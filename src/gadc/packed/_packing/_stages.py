@@ -12,14 +12,12 @@ from gadc.packed._format import COLS, DEGREE, ROW_PTR, WEIGHTS, Manifest, slab_f
 from gadc.packed._packing._csr import build_rows, join_entries, join_pointers, range_folder
 from gadc.packed._packing._edges import keys_file, map_edges, note_file, weights_file
 from gadc.packed._packing._features import group_note, read_columns, write_slab
+from gadc.packed._packing._forecast import count_ranges
 from gadc.packed._packing._ids import find_added, finish_ids, names_by_text, number_nodes
 from gadc.packed._packing._labels import NOTE, pack_labels
 from gadc.packed._packing._plan import Plan
 from gadc.packed._packing._sources import convert
 from gadc.packed._packing._summary import make_manifest, read_groups, sum_file
-
-_MANY = 100_000  # nodes from which on a graph is divided even if it fits into memory
-_RANGES = 8
 
 
 def make_stages(plan: Plan, inputs: str) -> list[Stage]:
@@ -109,8 +107,7 @@ def _finish_ids(plan: Plan) -> Task:
 def _num_ranges(plan: Plan) -> int:
     nodes = int(plan.read_note("ids/all.json")["count"])
     keys = sum(length for *_, length in _parts(plan)) * (1 if plan.settings.directed else 2)
-    wanted = -(-keys * 5 // (4 * plan.pieces.range_keys))  # rows differ, so some ranges hold more than others
-    return max(min(max(wanted, _RANGES if nodes >= _MANY else 1), nodes, 4096), 1)
+    return count_ranges(nodes, keys, plan.pieces)
 
 
 def _map_edges(plan: Plan) -> list[Task]:
