@@ -6,7 +6,7 @@ The flow: edges and features -> `transition` T -> `diffuse` F = S X -> a linear 
         Features aggregated over a graph, in one call or step by step.
     minimize_agsd, AGSDSolution
         Graph signal denoising against an adversary, solved exactly.
-    GADCClassifier, GADCRegressor, GADCTransformer
+    GADCClassifier, GADCMultilabelClassifier, GADCRegressor, GADCTransformer
         The same for scikit-learn.
     Lab
         What is wrong with a graph: false and missing edges, wrong labels, broken features.
@@ -65,7 +65,12 @@ if TYPE_CHECKING:
     from gadc import robustness as robustness
     from gadc import transforms as transforms
     from gadc.datasets import from_tables, load
-    from gadc.estimators import GADCClassifier, GADCRegressor, GADCTransformer
+    from gadc.estimators import (
+        GADCClassifier,
+        GADCMultilabelClassifier,
+        GADCRegressor,
+        GADCTransformer,
+    )
     from gadc.lab import Lab
     from gadc.packed import PackedGraph, pack
     from gadc.robustness import audit, suspicious_edges
@@ -74,6 +79,7 @@ __all__ = [
     "AGSDSolution",
     "DivergentSeriesWarning",
     "GADCClassifier",
+    "GADCMultilabelClassifier",
     "GADCRegressor",
     "GADCTransformer",
     "Lab",
@@ -95,6 +101,7 @@ __all__ = [
 
 _HOMES = {
     "GADCClassifier": "gadc.estimators",
+    "GADCMultilabelClassifier": "gadc.estimators",
     "GADCRegressor": "gadc.estimators",
     "GADCTransformer": "gadc.estimators",
     "Lab": "gadc.lab",

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch_geometric.data import Data
 
 from gadc.estimators import GADCClassifier
 from gadc.estimators._labels import validation_split
@@ -41,6 +43,39 @@ def test_invalid_labels_are_refused():
     ]:
         with pytest.raises(ValueError, match=message):
             GADCClassifier(**QUICK).fit(X, y)
+
+
+@pytest.mark.parametrize("marker", [None, "?", 7, 0])
+def test_minus_one_is_a_class_where_another_marker_is_named(communities, tmp_path, marker):
+    X, y, adjacency, truth = communities
+    names = np.array([-1, 1])
+    labels = [marker if label == -1 else int(names[label]) for label in y]
+    model = GADCClassifier(adjacency, unlabeled=marker, **QUICK).fit(X, labels)
+    assert model.classes_.tolist() == [-1, 1]
+    expected = GADCClassifier(adjacency, **QUICK).fit(X, y)
+    np.testing.assert_array_equal(model.transduction_, names[expected.transduction_])
+    assert model.score(X, names[truth]) == expected.score(X, truth)
+    model.save(tmp_path / "model.gadc")
+    loaded = GADCClassifier.load(tmp_path / "model.gadc")
+    assert loaded.score(X, names[truth]) == model.score(X, names[truth])
+
+
+def test_the_marker_is_not_the_name_of_a_class():
+    data = Data(x=torch.eye(4), y=torch.tensor([0, 0, 1, 1]), class_names=["yes", "?"])
+    with pytest.raises(ValueError, match=r"class_names must not contain '\?', which means unlabelled"):
+        GADCClassifier(unlabeled="?", **QUICK).fit_data(data)
+    assert GADCClassifier(**QUICK).fit_data(data).classes_.tolist() == ["?", "yes"]
+
+
+def test_many_different_floats_are_not_classes():
+    X, amounts = np.random.RandomState(0).randn(120, 2), np.arange(120.0) * 100
+    with pytest.raises(ValueError, match="120 different numbers; use GADCRegressor"):
+        GADCClassifier(**QUICK).fit(X, amounts)
+    with pytest.raises(ValueError, match="fractions; use GADCRegressor"):
+        GADCClassifier(**QUICK).fit(X, amounts + 0.5)
+    with pytest.warns(UserWarning, match="could represent a regression problem"):
+        told = GADCClassifier(**QUICK).fit(X, amounts.astype(int))
+    assert len(told.classes_) == 120
 
 
 @given(

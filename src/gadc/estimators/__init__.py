@@ -2,13 +2,21 @@
 
 - `GADCTransformer`: denoise features over a graph.
 - `GADCClassifier`: classify nodes by a linear model or an MLP on denoised features.
+- `GADCMultilabelClassifier`: predict which of several labels each node has.
 - `GADCRegressor`: predict a number for each node by a regression on denoised features.
 - `NodeClassifier`: wrap a classifier so that scikit-learn's cross-validation leaves the graph whole.
 """
 
 from gadc.estimators._classifier import GADCClassifier
+from gadc.estimators._multilabel import GADCMultilabelClassifier
 from gadc.estimators._nodes import NodeClassifier
 from gadc.estimators._regressor import GADCRegressor
 from gadc.estimators._transformer import GADCTransformer
 
-__all__ = ["GADCClassifier", "GADCRegressor", "GADCTransformer", "NodeClassifier"]
+__all__ = [
+    "GADCClassifier",
+    "GADCMultilabelClassifier",
+    "GADCRegressor",
+    "GADCTransformer",
+    "NodeClassifier",
+]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
-from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice, check_finite_result, check_share
@@ -24,7 +23,6 @@ from gadc.estimators import _stored_parts as stored_parts
 from gadc.estimators._arrays import to_sparse_tensor, to_tensor
 from gadc.estimators._graph_data import (
     check_has_edges,
-    edges_of,
     read_edges,
     read_features,
     read_labels,
@@ -32,8 +30,9 @@ from gadc.estimators._graph_data import (
     read_preparation,
     with_identity,
 )
-from gadc.estimators._labels import known_labels, validation_split
+from gadc.estimators._labels import known_labels
 from gadc.estimators._prediction import ClassPredictor
+from gadc.estimators._training_data import class_weights, training_data, weighted_labels
 from gadc.models import Auto, FeatureModel, Fitted
 from gadc.models.auto import median_norm
 
@@ -74,6 +73,8 @@ class GADCClassifier(ClassPredictor):
             the average precision of that class.
         class_weight: Weight of each class in the loss: "balanced", or a mapping from classes to weights.
             Default: None, all classes weigh alike.
+        unlabeled: What marks an unlabelled node in y beside None and NaN: a number or text, or None for
+            nothing else. With another marker than -1, a class may be called -1. Default: -1.
         time_budget: Seconds that "auto" may take; None has no limit. Default: 60.
         validation_fraction: Share of the labelled nodes of each class, in [0, 1), that is held out to choose
             the epoch. Default: 0.2.
@@ -147,6 +148,7 @@ class GADCClassifier(ClassPredictor):
         selection: str = "val-loss",
         scoring: Any = None,
         class_weight: Any = None,
+        unlabeled: Any = -1,
         time_budget: float | None = 60.0,
         validation_fraction: float = 0.2,
         random_state: Any = None,
@@ -170,24 +172,28 @@ class GADCClassifier(ClassPredictor):
         self.selection = selection
         self.scoring = scoring
         self.class_weight = class_weight
+        self.unlabeled = unlabeled
         self.time_budget = time_budget
         self.validation_fraction = validation_fraction
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, adjacency: Any = None) -> GADCClassifier:
+    def fit(self, X: Any, y: Any, adjacency: Any = None, sample_weight: Any = None) -> GADCClassifier:
         """Diffuse the features of all nodes once, then train the head on the labelled nodes.
 
         Args:
             X: Features, one row per node.
-            y: Class of each node; -1, None or NaN for an unlabelled node.
+            y: Class of each node; `unlabeled` (-1), None or NaN for an unlabelled node.
             adjacency: Graph; takes precedence over the graph of the constructor. Default: none.
+            sample_weight: How much each label counts in the loss, one weight >= 0 per row of X; a label of
+                weight 0 is not read. "auto" trains by it and compares candidates without it. Default: all
+                the same.
 
         Returns:
             The fitted classifier.
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float32)
-        known, labels = known_labels(type(self).__name__, y, X)
+        known, labels = known_labels(type(self).__name__, y, X, self.unlabeled)
         codes = np.full(X.shape[0], -1, dtype=np.int64)
         classes, codes[known] = np.unique(labels, return_inverse=True)
         graph = self._fit_graph(adjacency, X.shape[0])
@@ -195,6 +201,8 @@ class GADCClassifier(ClassPredictor):
         data.x = to_sparse_tensor(X) if self.variant == "auto" else to_tensor(X)
         data.y, data.class_names = torch.from_numpy(codes), classes
         data.feature_names = getattr(self, "feature_names_in_", None)
+        if sample_weight is not None:
+            data.sample_weight = sample_weight
         return self._fit_checked(data)
 
     def fit_data(self, data: Data, *, tell: Callable[[str], None] | None = None) -> GADCClassifier:
@@ -203,10 +211,10 @@ class GADCClassifier(ClassPredictor):
         Args:
             data: Features `x` (sparse or dense; "auto" also takes a graph without features), class numbers
                 `y` (-1 = unlabelled), and optionally the graph `edge_index`,
-                its weights `edge_weight` >= 0, `class_names` (one per class number), `feature_names` and
-                masks. With a `train_mask`, labels outside of the masks are not read. The nodes of a
-                `val_mask` are the validation part; without it this part is drawn as in `fit`. The graph of
-                the constructor is not used. `data` is not changed.
+                its weights `edge_weight` >= 0, `class_names` (one per class number), `feature_names`,
+                `sample_weight` (as in `fit`) and masks. With a `train_mask`, labels outside of the masks are
+                not read. The nodes of a `val_mask` are the validation part; without it this part is drawn as
+                in `fit`. The graph of the constructor is not used. `data` is not changed.
             tell: Called with a message at the start of each step of "auto". Default: none.
 
         Shapes:
@@ -235,7 +243,8 @@ class GADCClassifier(ClassPredictor):
         self._check_diffusion()
         settings = self._head_settings()
         x = read_features(owner, data)
-        self.classes_, codes = read_labels(owner, data)
+        data, weight = _weighted(owner, data)
+        self.classes_, codes = read_labels(owner, data, self.unlabeled)
         self.graph_ = check_has_edges(owner, read_edges(owner, data, len(x)))
         self._set_features(x.shape[1], data.get("feature_names"))
         self.feature_preparation_ = read_preparation(data)
@@ -243,7 +252,15 @@ class GADCClassifier(ClassPredictor):
         self._say(f"{len(x)} nodes, {x.shape[1]} features, {(codes >= 0).sum()} labels; {edges}")
 
         rng = check_random_state(self.random_state)
-        seen = self._training_data(x, codes, read_masks(owner, data), rng)
+        seen = training_data(
+            x,
+            self.graph_,
+            codes,
+            read_masks(owner, data),
+            weight,
+            fraction=self.validation_fraction,
+            rng=rng,
+        )
         if not seen.val_mask.any():
             settings["selection"] = "last"
         seed = int(rng.randint(2**31 - 1))
@@ -285,37 +302,12 @@ class GADCClassifier(ClassPredictor):
         Auto(scoring=self.scoring, time_budget=self.time_budget, class_weight=given)
         return settings
 
-    def _class_weights(self, codes: Tensor) -> tuple[float, ...] | None:
-        """Return the weight of each class in the order of `classes_`."""
-        if self.class_weight is None:
-            return None
-        known = self.classes_[codes[codes >= 0].numpy()]
-        weights = compute_class_weight(self.class_weight, classes=self.classes_, y=known)
-        return tuple(float(one) for one in weights)
-
-    def _training_data(
-        self, x: Tensor, codes: NDArray[np.int64], masks: tuple[Any, Any], rng: np.random.RandomState
-    ) -> Data:
-        """Return what the models of `gadc.models` are trained on."""
-        train, validation = masks
-        if validation is None:
-            train, validation = validation_split(codes, self.validation_fraction, rng)
-        edge_index, edge_weight = edges_of(self.graph_)
-        return Data(
-            x=x,
-            edge_index=edge_index,
-            edge_weight=edge_weight,
-            y=torch.from_numpy(codes),
-            train_mask=torch.from_numpy(train & (codes >= 0)),
-            val_mask=torch.from_numpy(validation & (codes >= 0)),
-        )
-
     def _fit_one(self, data: Data, settings: dict[str, Any], seed: int) -> Fitted:
         """Train the head on the features of one variant."""
         features = self._aggregate(data.x, self.graph_, check_convergence=True)
         self.scale_ = self._find_scale(features)
         data.x = features / self.scale_
-        weights = self._class_weights(data.y)
+        weights = class_weights(self.class_weight, self.classes_, data.y)
         fitted = FeatureModel(**settings, class_weight=weights).fit(data, seed=seed)
         self.head_, self.ensemble_ = fitted.module, None
         self.explain_, self.report_ = f"Variant {self.variant} was requested; nothing was compared.", {}
@@ -323,7 +315,7 @@ class GADCClassifier(ClassPredictor):
 
     def _fit_auto(self, data: Data, seed: int, tell: Callable[[str], None]) -> Fitted:
         """Let the validation part choose among candidates."""
-        weights = self._class_weights(data.y)
+        weights = class_weights(self.class_weight, self.classes_, data.y)
         auto = Auto(
             scoring=self.scoring,
             class_weight=None if weights is None else dict(enumerate(weights)),
@@ -335,3 +327,12 @@ class GADCClassifier(ClassPredictor):
         self.explain_, self.report_ = fitted.choice.explanation, fitted.choice.report
         self._say(self.explain_)
         return fitted
+
+
+def _weighted(owner: str, data: Data) -> tuple[Data, NDArray[np.float64] | None]:
+    """Return a graph without the labels of weight 0, and the weights."""
+    codes, weight = weighted_labels(owner, data.get("sample_weight"), data.y.numpy())
+    if weight is not None:
+        data = copy(data)
+        data.y = torch.from_numpy(codes)
+    return data, weight

@@ -21,7 +21,7 @@ from gadc._base.validation import (
     check_sparse_features,
 )
 from gadc.datasets.tables._preparation import FeaturePreparation
-from gadc.estimators._labels import Mask
+from gadc.estimators._labels import Mask, is_unlabelled
 
 _LISTED = 5  # names in an error message
 
@@ -113,7 +113,7 @@ def edges_of(graph: Data | None) -> tuple[Tensor, Tensor | None]:
     return graph.edge_index, graph.edge_weight
 
 
-def read_labels(owner: str, data: Data) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def read_labels(owner: str, data: Data, unlabeled: Any = -1) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the sorted classes and the position of each node's class among them.
 
     The position is -1 for a node without a label and for a node outside of both masks, if there are masks.
@@ -128,7 +128,7 @@ def read_labels(owner: str, data: Data) -> tuple[NDArray[Any], NDArray[np.int64]
     present = np.unique(codes[codes >= 0])
     if len(present) < 2:
         raise ValueError(f"{owner}: the labels must name at least two classes, got one class.")
-    names = _class_names(owner, data, int(present[-1]) + 1)[present]
+    names = _class_names(owner, data, int(present[-1]) + 1, unlabeled)[present]
     classes, order = np.unique(names, return_inverse=True)
     position = np.full(present[-1] + 2, -1)  # the last entry answers for the code -1
     position[present] = order
@@ -155,15 +155,16 @@ def _mask(data: Data, name: str) -> Mask | None:
     return None if mask is None else np.asarray(mask.numpy())
 
 
-def _class_names(owner: str, data: Data, count: int) -> NDArray[Any]:
+def _class_names(owner: str, data: Data, count: int, unlabeled: Any) -> NDArray[Any]:
     """Return the names of the classes, or their numbers where they have no names."""
     names = data.get("class_names")
     if names is None or not len(names):
         return np.arange(count)
     listed = names.tolist() if isinstance(names, np.ndarray) else list(names)
-    if -1 in listed or "-1" in listed:
+    if any(is_unlabelled(name, unlabeled) for name in listed):
         raise ValueError(
-            f"{owner}: data.class_names must not contain -1, which means unlabelled; rename the class."
+            f"{owner}: data.class_names must not contain {unlabeled!r}, which means unlabelled; rename the "
+            "class, or set unlabeled=None."
         )
     return np.asarray(names)
 

@@ -25,7 +25,7 @@ Layers = list[tuple[Values, Values]]  # weights (in, out) and biases (out,) of e
 ALPHAS = tuple(float(alpha) for alpha in np.logspace(-3, 4, 8))
 _MLP_ALPHA = 1.0
 _FEW = 3  # with fewer targets, none can be left out to choose the penalty
-_STOP_EARLY = 100  # targets from which some choose the epoch of an MLP
+STOP_EARLY = 100  # targets from which some choose the epoch of an MLP
 
 
 def column_scales(features: Values) -> tuple[Values, Values]:
@@ -90,7 +90,7 @@ def _fit_mlp(rows: Values, target: Values, weight: Values, alpha: float, setting
         alpha=alpha,
         learning_rate_init=settings["lr"],
         max_iter=settings["epochs"],
-        early_stopping=len(target) >= _STOP_EARLY,
+        early_stopping=len(target) >= STOP_EARLY,
         random_state=settings["seed"],
     )
     with warnings.catch_warnings():

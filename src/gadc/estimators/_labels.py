@@ -12,19 +12,27 @@ from sklearn.utils.multiclass import check_classification_targets
 
 Mask = NDArray[np.bool_]
 
+_MANY = 50  # more different floats are measurements, unless most of them occur several times
 
-def known_labels(owner: str, y: Any, X: Any) -> tuple[Mask, NDArray[Any]]:
+
+def known_labels(owner: str, y: Any, X: Any, unlabeled: Any = -1) -> tuple[Mask, NDArray[Any]]:
     """Return which rows of X have a label, and the labels of these rows.
 
-    An unlabelled row has -1 among numbers, "-1" among text (NumPy converts -1 to it), None or NaN.
+    An unlabelled row has None, NaN or the marker `unlabeled`; -1 among text is "-1" (NumPy converts it).
     """
     if y is None:
         raise ValueError(f"This {owner} estimator requires y to be passed, but the target y is None.")
     if isinstance(y, list | tuple):
         y = np.array(y, dtype=object)  # NumPy would convert numbers among text to text
+    shape = np.asarray(y).shape
+    if len(shape) == 2 and shape[1] > 1:
+        raise ValueError(
+            f"{owner}: y should be a 1d array, one class per node, got an array of shape {shape}; "
+            "several labels per node are for GADCMultilabelClassifier."
+        )
     y = column_or_1d(y, warn=True)
     check_consistent_length(X, y)
-    known = np.array([not _is_unlabelled(label) for label in y.tolist()], dtype=bool)
+    known = np.array([not is_unlabelled(label, unlabeled) for label in y.tolist()], dtype=bool)
     if not known.any():
         raise ValueError(f"{owner}: y must label at least one node, got {len(y)} unlabelled nodes.")
     labels = y[known]
@@ -34,6 +42,7 @@ def known_labels(owner: str, y: Any, X: Any) -> tuple[Mask, NDArray[Any]]:
         labels = np.array(labels.tolist())
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
+        _refuse_measurements(owner, labels)
     check_classification_targets(labels)
     return known, labels
 
@@ -50,5 +59,20 @@ def validation_split(
     return (codes >= 0) & ~validation, validation
 
 
-def _is_unlabelled(label: Any) -> bool:
-    return label is None or (isinstance(label, float) and math.isnan(label)) or label in (-1, "-1")
+def is_unlabelled(label: Any, unlabeled: Any = -1) -> bool:
+    """Return whether a label is None, NaN or the marker of unlabelled nodes, as a number or as text."""
+    if label is None or (isinstance(label, float) and math.isnan(label)):
+        return True
+    return unlabeled is not None and (label == unlabeled or label == str(unlabeled))
+
+
+def _refuse_measurements(owner: str, labels: NDArray[Any]) -> None:
+    """Refuse floats that are a quantity rather than classes."""
+    different = len(np.unique(labels))
+    fractional = bool((labels != np.floor(labels)).any())
+    if fractional or (different > _MANY and different > len(labels) / 2):
+        what = "fractions" if fractional else f"{different} different numbers"
+        raise ValueError(
+            f"Unknown label type: {owner}: y must hold classes, got floats with {what}; use GADCRegressor "
+            "for numbers, or pass classes as integers or text."
+        )

@@ -19,6 +19,7 @@ class ClassPredictor(ClassifierMixin, GraphPredictor):  # type: ignore[misc]
     """Predict classes from the attributes that `GADCClassifier.fit` sets."""
 
     classes_: NDArray[Any]
+    unlabeled: Any
 
     def predict(self, X: Any, adjacency: Any = None) -> NDArray[Any]:
         """Predict the class of each row of X.
@@ -66,7 +67,7 @@ class ClassPredictor(ClassifierMixin, GraphPredictor):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None, adjacency: Any = None) -> float:
         """Return the accuracy on the rows of X that have a label."""
         predicted = self.predict(X, adjacency)
-        known, labels = known_labels(type(self).__name__, y, X)
+        known, labels = known_labels(type(self).__name__, y, X, self.unlabeled)
         weight = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(accuracy_score(labels, predicted[known], sample_weight=weight))
 

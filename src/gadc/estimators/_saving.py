@@ -36,8 +36,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     params = settings["params"]
     if not isinstance(params["scoring"], str):
         params["scoring"] = None  # a callable cannot be stored
-    if isinstance(params["class_weight"], dict):
-        params["class_weight"] = None  # JSON cannot hold classes of any type as keys
+    if not isinstance(params["unlabeled"], str | int | float | None):
+        params["unlabeled"] = None  # nothing that JSON cannot hold marks a node
     arrays = {f"head.{name}": value.numpy() for name, value in model.head_.state_dict().items()}
     arrays["transduction"] = np.searchsorted(model.classes_, model.transduction_)
     persistence.write(path, type(model).__name__, settings, {**arrays, **graph_arrays(model)})

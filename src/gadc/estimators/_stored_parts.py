@@ -31,6 +31,8 @@ def common_settings(model: Any) -> dict[str, Any]:
     has_adjacency = params.pop("adjacency") is not None
     if not isinstance(params.get("random_state"), int | np.integer | None):
         params["random_state"] = None
+    if isinstance(params.get("class_weight"), dict):
+        params["class_weight"] = None  # JSON cannot hold classes of any type as keys
     names = getattr(model, "feature_names_in_", None)
     preparation = getattr(model, "feature_preparation_", None)
     return {

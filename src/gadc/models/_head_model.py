@@ -50,6 +50,7 @@ class HeadModel(TrainedModel):
         """Train a head on the rows of the split; torch's global random numbers are left as they were."""
         num_classes = int(data.y.max()) + 1
         train_rows, val_rows = features[data.train_mask], features[data.val_mask]
+        weight = data.get("sample_weight")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             head = build_head(
@@ -72,6 +73,9 @@ class HeadModel(TrainedModel):
                     data.y[data.val_mask],
                     self._training(),
                     class_weight=class_weight,
+                    sample_weights=(None, None)
+                    if weight is None
+                    else (weight[data.train_mask], weight[data.val_mask]),
                     resumable=True,
                     callbacks=callbacks,
                 )

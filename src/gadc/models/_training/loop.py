@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
 
 from gadc._base.validation import check_choice, check_count, check_number
 from gadc.models._training.callbacks import Callback, TrainingState
+from gadc.models._training.loss import weighted_cross_entropy
 from gadc.models._training.selection import SELECTIONS, Selection
 
 
@@ -83,6 +83,7 @@ def train(
     parameters: list[dict[str, Any]] | None = None,
     penalty: Callable[[], Tensor] | None = None,
     class_weight: Tensor | None = None,
+    sample_weights: tuple[Tensor | None, Tensor | None] = (None, None),
     optimizer_type: type[torch.optim.Optimizer] = torch.optim.Adam,
     schedule: Callable[[int], float] | None = None,
     resumable: bool = False,
@@ -100,6 +101,8 @@ def train(
         parameters: Parameter groups of the optimiser; None is one group of all parameters.
         penalty: Returns a term that is added to the loss of a step; called after `train_scores`.
         class_weight: Weight of each class in the losses; None weighs all classes alike.
+        sample_weights: Weights of the training nodes and of the validation nodes in the losses; None weighs
+            all nodes alike.
         optimizer_type: Class of the optimiser, called with the parameters, `lr` and `weight_decay`.
         schedule: Maps the number of a step, from 0, to a factor of its learning rate; None is a factor of 1.
         resumable: See `TrainingState`.
@@ -115,7 +118,7 @@ def train(
     scheduler = None if schedule is None else torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
 
     def loss() -> Tensor:
-        fit = cross_entropy(train_scores(), train_labels, weight=class_weight)
+        fit = weighted_cross_entropy(train_scores(), train_labels, class_weight, sample_weights[0])
         return fit if penalty is None else fit + penalty()
 
     selection = Selection(settings.selection, settings.patience, module)
@@ -126,7 +129,7 @@ def train(
         state.train_losses.append(_step(module, loss, optimizer))
         if scheduler is not None:
             scheduler.step()
-        selection.update(*_validate(module, val_scores, val_labels, class_weight))
+        selection.update(*_validate(module, val_scores, val_labels, class_weight, sample_weights[1]))
         for callback in callbacks:
             callback.on_epoch(state)
     module.load_state_dict(selection.weights)
@@ -148,10 +151,14 @@ def _step(module: nn.Module, loss: Callable[[], Tensor], optimizer: torch.optim.
 
 @torch.no_grad()
 def _validate(
-    module: nn.Module, scores: Callable[[], Tensor], labels: Tensor, class_weight: Tensor | None
+    module: nn.Module,
+    scores: Callable[[], Tensor],
+    labels: Tensor,
+    class_weight: Tensor | None,
+    sample_weight: Tensor | None,
 ) -> tuple[float, float]:
     """Return loss and accuracy of the validation nodes."""
     module.eval()
     out = scores()
-    loss = cross_entropy(out, labels, weight=class_weight).item()
+    loss = weighted_cross_entropy(out, labels, class_weight, sample_weight).item()
     return loss, math.nan if math.isnan(loss) else accuracy(out, labels)  # `argmax` names a class among NaN

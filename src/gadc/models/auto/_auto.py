@@ -154,6 +154,7 @@ class Auto(Model):
             budget=budget,
             seed=seed,
             tell=tell,
+            sample_weight=data.get("sample_weight"),
         )
         if not splits:
             choice = suggested(facts, has_edges, self.families)
@@ -215,7 +216,14 @@ class Auto(Model):
             contest.tell(f"training {candidate.words} on all labels")
             epochs = choice.epochs[number] if choice.epochs else None
             nodes = Nodes(
-                every, every[:0], data.y, contest.num_classes, contest.weight, epochs, seed=contest.seed
+                every,
+                every[:0],
+                data.y,
+                contest.num_classes,
+                contest.weight,
+                epochs,
+                seed=contest.seed,
+                sample_weight=contest.sample_weight,
             )
             if isinstance(candidate, Smoothed) and candidate.base in readers:
                 readers[candidate] = candidate.on_top_of(readers[candidate.base], contest.view, nodes)

@@ -62,6 +62,7 @@ class Contest:
         budget: Time that there is.
         seed: Seed of all trainings.
         tell: Called with a message at the start of each training.
+        sample_weight: Weight of each node in the loss, or None.
     """
 
     view: GraphView
@@ -73,6 +74,7 @@ class Contest:
     budget: Budget
     seed: int
     tell: Callable[[str], None]
+    sample_weight: Tensor | None = None
     entries: list[Entry] = field(default_factory=list, init=False)
     skipped: list[Candidate] = field(default_factory=list, init=False)
 
@@ -129,7 +131,14 @@ class Contest:
         """Return what to train on in one split."""
         one = self.splits[number]
         return Nodes(
-            one.train, one.validation, self.y, self.num_classes, self.weight, until=until, seed=self.seed
+            one.train,
+            one.validation,
+            self.y,
+            self.num_classes,
+            self.weight,
+            until=until,
+            seed=self.seed,
+            sample_weight=self.sample_weight,
         )
 
     def _add(self, entry: Entry) -> Entry | None:

@@ -174,6 +174,9 @@ class Boosting(Candidate):
         table = self.table(view).detach().numpy()
         y = nodes.y[nodes.train].numpy()
         weight = None if nodes.weight is None else nodes.weight.numpy()[y]
+        if nodes.sample_weight is not None:
+            given = nodes.sample_weight[nodes.train].numpy()
+            weight = given if weight is None else weight * given
         model = HistGradientBoostingClassifier(
             max_iter=_ITERATIONS,
             min_samples_leaf=max(2, min(20, len(y) // 10)),  # 20 of few labels would allow no split

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
+
+from gadc.models._training.loss import weighted_cross_entropy
 
 BATCH = 4096  # nodes per step, at most
 _TEMPERATURES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
@@ -49,6 +50,7 @@ class Nodes:
         epochs: Number of epochs where there are no validation nodes; None is the schedule's own.
         until: Moment at which training stops, as `time.monotonic` counts.
         seed: Seed of the weights, of dropout and of the batches.
+        sample_weight: Weight of each node of the graph in the loss, or None.
     """
 
     train: Tensor
@@ -59,6 +61,12 @@ class Nodes:
     epochs: int | None = None
     until: float = math.inf
     seed: int = 0
+    sample_weight: Tensor | None = None
+
+    def loss(self, scores: Tensor, some: Tensor) -> Tensor:
+        """Return the loss of some nodes, given their scores."""
+        weight = None if self.sample_weight is None else self.sample_weight[some]
+        return weighted_cross_entropy(scores, self.y[some], self.weight, weight)
 
 
 def train(
@@ -88,7 +96,7 @@ def train(
         module.train()
         for batch in _batches(nodes.train, whole):
             optimizer.zero_grad()
-            loss = cross_entropy(scores(batch), nodes.y[batch], weight=nodes.weight)
+            loss = nodes.loss(scores(batch), batch)
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
         if len(nodes.validation):
@@ -109,9 +117,8 @@ def train(
 
 
 def _validation_loss(scores: Tensor, nodes: Nodes, calibrated: bool) -> float:
-    truth = nodes.y[nodes.validation]
     heats = _TEMPERATURES if calibrated else (1.0,)
-    return min(cross_entropy(scores / heat, truth, weight=nodes.weight).item() for heat in heats)
+    return min(nodes.loss(scores / heat, nodes.validation).item() for heat in heats)
 
 
 def _copy(module: nn.Module) -> list[Tensor]:
