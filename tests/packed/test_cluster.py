@@ -3,11 +3,12 @@
 import logging
 import os
 import signal
-import subprocess
-import sys
+from contextlib import suppress
+from multiprocessing import Pipe
 
 import dask
 import numpy as np
+import polars as pl
 import pytest
 from distributed import Client, LocalCluster
 from distributed.utils import get_mp_context
@@ -15,7 +16,7 @@ from distributed.utils import get_mp_context
 from gadc import packed
 from gadc._base.tasks import open_executor
 from gadc.datasets import csbm
-from tests.helpers.paths import ROOT
+from tests.faults.cluster import main
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def cluster():
         }
     ):
         # Dask sets its own list once; here workers should also find this library imported.
-        get_mp_context().set_forkserver_preload(["distributed", "gadc.packed"])
+        get_mp_context().set_forkserver_preload(["distributed", "gadc.packed", "tests.faults.cluster"])
         with LocalCluster(
             n_workers=2,
             threads_per_worker=1,
@@ -74,7 +75,29 @@ def test_a_worker_killed_in_the_middle_of_a_hop_costs_nothing_but_time(tmp_path,
     assert np.array_equal(result.rows(), expected)
 
 
+def test_processes_of_this_machine_give_the_results_of_one_process(tmp_path, graph):
+    settings = {"variant": "III", "lam": 4.0, "num_steps": 4}
+    expected = packed.diffuse(graph, tmp_path / "alone", **settings).rows()
+    with open_executor("local:2") as executor:
+        found = packed.diffuse(graph, tmp_path / "together", executor=executor, **settings)
+        tables = [pl.DataFrame({"source": [0, 1], "target": [1, 2]}), pl.DataFrame({"id": [0, 1, 2]})]
+        there = packed.pack(*tables, tmp_path / "there", executor=executor)
+    assert np.array_equal(found.rows(), expected)
+    assert there.checksum == packed.pack(*tables, tmp_path / "here").checksum
+
+
+def _kill_three(sender):
+    main(3, 0, tell=sender.send)
+
+
 def test_kills_of_worker_scheduler_and_driver_leave_the_result_as_it_is():
-    command = [sys.executable, "-m", "tests.faults.cluster", "--kills", "3"]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-    assert "3 identical results, 0 failures" in found.stdout, found.stdout + found.stderr
+    receiver, sender = Pipe(duplex=False)
+    process = get_mp_context().Process(target=_kill_three, args=(sender,))  # a fork that has computed nothing
+    process.start()
+    sender.close()
+    told = []
+    with suppress(EOFError):
+        while receiver.poll(300):
+            told.append(receiver.recv())
+    process.join(10)
+    assert "3 identical results, 0 failures" in "".join(told), told

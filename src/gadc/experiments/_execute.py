@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import multiprocessing.connection
-import os
-import sys
-import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 
 import torch
 
+from gadc._base.processes import end_with_parent, process_context
 from gadc.experiments._plan import Task
 from gadc.experiments._result import Result
 from gadc.experiments._run import failed_run, run_once
@@ -97,21 +93,10 @@ class _Worker:
 
 
 def _one_process() -> ProcessPoolExecutor:
-    # Linux can fork each process from one that has imported everything and has a single thread.
-    context = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
-    if sys.platform == "linux":
-        context.set_forkserver_preload([__name__])
-    return ProcessPoolExecutor(1, mp_context=context, initializer=_start_worker)
+    return ProcessPoolExecutor(1, mp_context=process_context(__name__), initializer=_start_worker)
 
 
 def _start_worker() -> None:
     """Use one thread per process, and end this process if its parent is killed."""
     torch.set_num_threads(1)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-
-
-def _end_with(sentinel: int) -> None:
-    multiprocessing.connection.wait([sentinel])
-    os._exit(1)
+    end_with_parent()

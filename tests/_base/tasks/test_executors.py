@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from gadc._base.tasks import open_executor
+from gadc._base.tasks import _executors, open_executor
 
 
 def test_open_executor_without_an_address_is_none():
@@ -25,3 +25,12 @@ def test_open_executor_says_that_there_is_no_scheduler(monkeypatch):
         address = f"tcp://127.0.0.1:{opened.getsockname()[1]}"
         with pytest.raises(ConnectionError, match="there is no Dask scheduler at"), open_executor(address):
             pass
+
+
+def test_local_workers_share_the_cores(monkeypatch):
+    found = []
+    monkeypatch.setattr("torch.get_num_threads", lambda: 7)
+    monkeypatch.setattr("torch.set_num_threads", found.append)
+    for count in (1, 3, 16):
+        _executors._start_worker(count)
+    assert found == [7, 2, 1]

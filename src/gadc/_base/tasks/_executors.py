@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
 
 from gadc._base.extras import require
+from gadc._base.processes import end_with_parent, process_context
 
 _CONNECT_SECONDS = 30
 _LOCAL = re.compile(r"local:([1-9]\d{0,3})")
@@ -37,14 +37,25 @@ def open_executor(address: str | None) -> Iterator[Executor | None]:
     if address is None:
         yield None
     elif found := _LOCAL.fullmatch(address):
-        # A forked child would inherit locks of threads that it does not have.
-        with ProcessPoolExecutor(int(found[1]), mp_context=get_context("spawn")) as pool:
+        count = int(found[1])
+        context = process_context("gadc.packed")  # where the functions of tasks are
+        with ProcessPoolExecutor(
+            count, mp_context=context, initializer=_start_worker, initargs=(count,)
+        ) as pool:
             yield pool
     elif _SCHEDULER.fullmatch(address):
         with _dask_executor(address) as executor:
             yield executor
     else:
         raise ValueError(f"the cluster must be local:NUMBER or tcp://HOST:PORT, got {address!r}.")
+
+
+def _start_worker(count: int) -> None:
+    """Share the cores of this machine among its workers, and end with the process that started them."""
+    import torch  # workers alone need it
+
+    torch.set_num_threads(max(1, torch.get_num_threads() // count))
+    end_with_parent()
 
 
 @contextmanager
