@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import gadc
+from gadc._base import persistence
 from gadc.diffusion import VARIANTS, normalize_rows
 from gadc.estimators import GADCClassifier, GADCTransformer
 from tests.helpers.estimators import QUICK, adjacency_of
@@ -178,3 +179,33 @@ def test_transformer_without_a_number_of_steps_sums_the_whole_series():
     whole = GADCTransformer(path, variant="plain", lam=1.0, num_steps=None, rtol=1e-10).fit_transform(X)
     many = GADCTransformer(path, variant="plain", lam=1.0, num_steps=100).fit_transform(X)
     np.testing.assert_allclose(whole, many, rtol=1e-9)
+
+
+def test_a_loaded_transformer_transforms_as_before(tmp_path):
+    graph = random_graph(12, 20, 4)
+    path, X = tmp_path / "model.gadc", graph.x.numpy()
+    for given in (adjacency_of(graph), None):
+        model = GADCTransformer(given, variant="IV", lam=2.0, num_steps=3, directed=given is not None).fit(X)
+        model.save(path)
+        loaded = GADCTransformer.load(path)
+        np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+        np.testing.assert_array_equal(loaded.fit_transform(X), model.transform(X))
+        before, after = model.get_params(), loaded.get_params()
+        assert (before.pop("adjacency") is None) == (after.pop("adjacency") is None)
+        assert before == after
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("num_steps", 10**12), ("eps", -1.0), ("directed", "no"), ("variant", "auto")]
+)
+def test_a_stored_transformer_is_checked_as_in_the_constructor(tmp_path, name, value):
+    graph = random_graph(12, 20, 4)
+    path = tmp_path / "model.gadc"
+    GADCTransformer(adjacency_of(graph)).fit(graph.x.numpy()).save(path)
+    settings, arrays = persistence.read(path, "GADCTransformer")
+    settings["params"][name] = value
+    persistence.write(path, "GADCTransformer", settings, arrays)
+    with pytest.raises(ValueError, match="does not hold a valid model"):
+        GADCTransformer.load(path)
+    with pytest.raises(ValueError, match="must hold a GADCClassifier"):
+        GADCClassifier.load(path)

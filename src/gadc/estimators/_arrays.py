@@ -32,27 +32,40 @@ def to_sparse_tensor(X: Any) -> Tensor:
 
 def matrix_to_graph(owner: str, adjacency: Any, num_nodes: int) -> Data:
     """Read the edges of a square matrix of weights >= 0, dense or sparse; stored zeros are not edges."""
-    if not is_sparse(adjacency):
-        adjacency = np.asarray(adjacency)
-    if adjacency.ndim != 2:
-        raise ValueError(f"{owner}: adjacency must be a square matrix, got shape {adjacency.shape}.")
-    if adjacency.dtype.kind not in "biuf":
-        raise TypeError(f"{owner}: adjacency must hold numbers, got {adjacency.dtype}.")
-    matrix = sparse.coo_array(adjacency)
-    if matrix.shape != (num_nodes, num_nodes):
-        raise ValueError(
-            f"{owner}: adjacency must have shape {(num_nodes, num_nodes)}, one row and column per row of X, "
-            f"got {matrix.shape}. (Cross-validation that splits rows would split the graph as well: see "
-            "NodeClassifier.)"
-        )
+    hint = "one row and column per row of X"
+    split = " (Cross-validation that splits rows would split the graph as well: see NodeClassifier.)"
+    edge_index, weights = _read_matrix(owner, "adjacency", adjacency, (num_nodes, num_nodes), hint, split)
+    return Data(edge_index=edge_index, edge_weight=weights, num_nodes=num_nodes)
+
+
+def matrix_to_links(owner: str, links: Any, shape: tuple[int, int]) -> tuple[Tensor, Tensor]:
+    """Read edges and weights between new nodes (rows) and known nodes (columns) from a matrix."""
+    hint = "one row per new node and one column per node of fit"
+    return _read_matrix(owner, "edges_to_known", links, shape, hint)
+
+
+def _read_matrix(
+    owner: str, name: str, given: Any, shape: tuple[int, int], hint: str, advice: str = ""
+) -> tuple[Tensor, Tensor]:
+    """Return rows, columns and weights of the entries of a matrix."""
+    if not is_sparse(given):
+        given = np.asarray(given)
+    if given.ndim != 2:
+        kind = "a square matrix" if shape[0] == shape[1] else "a matrix"
+        raise ValueError(f"{owner}: {name} must be {kind}, got shape {given.shape}.")
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"{owner}: {name} must hold numbers, got {given.dtype}.")
+    matrix = sparse.coo_array(given)
+    if matrix.shape != shape:
+        raise ValueError(f"{owner}: {name} must have shape {shape}, {hint}, got {matrix.shape}.{advice}")
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     weights = matrix.data.astype(np.float64)
     if not (np.isfinite(weights) & (weights >= 0)).all():
         worst = weights[~(np.isfinite(weights) & (weights >= 0))][0]
-        raise ValueError(f"{owner}: adjacency must hold finite weights >= 0, got {worst:g}.")
+        raise ValueError(f"{owner}: {name} must hold finite weights >= 0, got {worst:g}.")
     edge_index = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
-    return Data(edge_index=edge_index, edge_weight=torch.from_numpy(weights), num_nodes=num_nodes)
+    return edge_index, torch.from_numpy(weights)
 
 
 def graph_to_matrix(graph: Data) -> sparse.csr_array:

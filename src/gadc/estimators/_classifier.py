@@ -99,6 +99,8 @@ class GADCClassifier(ClassPredictor):
             known labels answer for the graph of `fit` only; the others answer for other graphs.
         graph_: Graph of `fit` as a PyTorch Geometric `Data`, or None.
         head_: The trained module; for "auto" the same as `ensemble_`.
+        features_: Features of `fit` as a tensor, which new nodes are joined to; a loaded model does not have
+            them.
         n_features_in_: Number of features.
         feature_names_in_: Names of the features, if X had names.
         feature_preparation_: How the features were computed from a table, if `fit_data` was given that
@@ -247,6 +249,7 @@ class GADCClassifier(ClassPredictor):
         self.classes_, codes = read_labels(owner, data, self.unlabeled)
         self.graph_ = check_has_edges(owner, read_edges(owner, data, len(x)))
         self._set_features(x.shape[1], data.get("feature_names"))
+        self.features_ = x
         self.feature_preparation_ = read_preparation(data)
         edges = "no graph" if self.graph_ is None else f"{self.variant} over {self.graph_.num_edges} edges"
         self._say(f"{len(x)} nodes, {x.shape[1]} features, {(codes >= 0).sum()} labels; {edges}")

@@ -15,6 +15,7 @@ from gadc.datasets._border import check_graph
 from gadc.estimators._arrays import to_sparse_tensor, to_tensor
 from gadc.estimators._base import DiffusionEstimator
 from gadc.estimators._graph_data import edges_of, match_features, read_edges, with_identity
+from gadc.estimators._new_nodes import join_graphs, join_rows
 from gadc.models.auto import Ensemble
 
 
@@ -25,16 +26,40 @@ class GraphPredictor(DiffusionEstimator):
     scale_: float
     ensemble_: Ensemble | None
     n_features_in_: int
+    features_: Tensor | None
     verbose: bool
     _dtype: tuple[type[Any], ...] = (np.float32,)  # of X
     _output = "the scores of the classes"
 
-    def _scores(self, X: Any, adjacency: Any) -> Tensor:
+    def _scores(self, X: Any, adjacency: Any, edges_to_known: Any = None, X_known: Any = None) -> Tensor:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=list(self._dtype))
-        graph = self._predict_graph(adjacency, X.shape[0])
-        x = to_tensor(X) if self.ensemble_ is None else to_sparse_tensor(X)
+        if edges_to_known is not None:
+            return self._new_scores(X, adjacency, edges_to_known, X_known)
+        if X_known is not None:
+            raise ValueError(f"{type(self).__name__}: X_known requires edges_to_known, got none.")
+        x = self._rows(X)
+        graph = self._predict_graph(adjacency, len(x))
         return self._node_scores(x, graph, elsewhere=graph is not self.graph_ and not self._is_own(graph))
+
+    def _new_scores(self, X: Any, adjacency: Any, edges_to_known: Any, X_known: Any) -> Tensor:
+        """Return the scores of new nodes by diffusion over the graph of `fit` joined with them."""
+        owner = type(self).__name__
+        if self.graph_ is None:
+            raise ValueError(f"{owner}: edges_to_known requires a graph in fit, got none.")
+        known = getattr(self, "features_", None) if X_known is None else self._rows(X_known)
+        if known is None:
+            raise ValueError(
+                f"{owner}: X_known must hold the features of fit, which a model file does not keep, got none."
+            )
+        self._check_rows(len(known))
+        new = self._rows(X)
+        graph = join_graphs(owner, self.graph_, len(new), edges_to_known, adjacency)
+        return self._node_scores(join_rows(known, new), graph, elsewhere=True)[len(known) :]
+
+    def _rows(self, X: Any) -> Tensor:
+        """Return checked features as a tensor."""
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=list(self._dtype))
+        return to_tensor(X) if self.ensemble_ is None else to_sparse_tensor(X)
 
     def _data_scores(self, data: Data) -> Tensor:
         check_is_fitted(self)

@@ -68,6 +68,8 @@ class GADCMultilabelClassifier(ClassifierMixin, TargetEstimator):  # type: ignor
         report_: All candidates that "auto" compared; empty for a single variant.
         graph_: Graph of `fit` as a PyTorch Geometric `Data`, or None.
         head_: The model as a torch module that reads S X and returns log-odds.
+        features_: Features of `fit` as a tensor, which new nodes are joined to; a loaded model does not have
+            them.
         n_features_in_: Number of features.
         feature_names_in_: Names of the features, if X had names.
         feature_preparation_: How the features were computed from a table, if `fit_data` was given that.
@@ -191,18 +193,29 @@ class GADCMultilabelClassifier(ClassifierMixin, TargetEstimator):  # type: ignor
         self._fit_from(data, target, tell)
         return self._finish(target, np.ones(len(target)), self._data_scores(data).numpy())
 
-    def predict(self, X: Any, adjacency: Any = None) -> NDArray[np.int64]:
+    def predict(
+        self, X: Any, adjacency: Any = None, *, edges_to_known: Any = None, X_known: Any = None
+    ) -> NDArray[np.int64]:
         """Predict 0 or 1 for each row of X and each label.
 
         Args:
             X: Features; on the graph of `fit`, one row per node of it.
             adjacency: Graph of these rows, if it is another graph. Default: the graph of `fit`.
+            edges_to_known: For new nodes of the graph of `fit`: weights >= 0 of their edges to its nodes, a
+                dense or sparse matrix with one row per row of X and one column per node of `fit`. `adjacency`
+                then holds the edges among the new nodes. The answer is exactly that of the joined graph.
+                Default: none.
+            X_known: Features of the nodes of `fit`, for a loaded model, whose file does not hold them.
+                Default: the features of `fit`.
         """
-        return self._labels_of(self.predict_proba(X, adjacency))
+        new = {"edges_to_known": edges_to_known, "X_known": X_known}
+        return self._labels_of(self.predict_proba(X, adjacency, **new))
 
-    def predict_proba(self, X: Any, adjacency: Any = None) -> Values:
+    def predict_proba(
+        self, X: Any, adjacency: Any = None, *, edges_to_known: Any = None, X_known: Any = None
+    ) -> Values:
         """Predict the probability of each label, shape (n, L); arguments as in `predict`."""
-        probability: Values = expit(self._scores(X, adjacency).numpy())
+        probability: Values = expit(self._scores(X, adjacency, edges_to_known, X_known).numpy())
         return probability
 
     def predict_data(self, data: Data) -> NDArray[np.int64]:

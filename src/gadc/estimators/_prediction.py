@@ -21,18 +21,28 @@ class ClassPredictor(ClassifierMixin, GraphPredictor):  # type: ignore[misc]
     classes_: NDArray[Any]
     unlabeled: Any
 
-    def predict(self, X: Any, adjacency: Any = None) -> NDArray[Any]:
+    def predict(
+        self, X: Any, adjacency: Any = None, *, edges_to_known: Any = None, X_known: Any = None
+    ) -> NDArray[Any]:
         """Predict the class of each row of X.
 
         Args:
             X: Features; on the graph of `fit`, one row per node of it.
             adjacency: Graph of these rows, if it is another graph. Default: the graph of `fit`.
+            edges_to_known: For new nodes of the graph of `fit`: weights >= 0 of their edges to its nodes, a
+                dense or sparse matrix with one row per row of X and one column per node of `fit`. `adjacency`
+                then holds the edges among the new nodes. The answer is exactly that of the joined graph.
+                Default: none.
+            X_known: Features of the nodes of `fit`, for a loaded model, whose file does not hold them.
+                Default: the features of `fit`.
         """
-        return self._classes_of(self._scores(X, adjacency))
+        return self._classes_of(self._scores(X, adjacency, edges_to_known, X_known))
 
-    def predict_proba(self, X: Any, adjacency: Any = None) -> NDArray[Any]:
+    def predict_proba(
+        self, X: Any, adjacency: Any = None, *, edges_to_known: Any = None, X_known: Any = None
+    ) -> NDArray[Any]:
         """Predict the probability of each class, in the order of `classes_`; arguments as in `predict`."""
-        return _probabilities(self._scores(X, adjacency))
+        return _probabilities(self._scores(X, adjacency, edges_to_known, X_known))
 
     def predict_log_proba(self, X: Any, adjacency: Any = None) -> NDArray[Any]:
         """Predict the logarithms of the probabilities; arguments as in `predict`."""

@@ -62,6 +62,8 @@ class GADCRegressor(RegressorMixin, TargetEstimator):  # type: ignore[misc]
         report_: All candidates that "auto" compared; empty for a single variant.
         graph_: Graph of `fit` as a PyTorch Geometric `Data`, or None.
         head_: The regression as a torch module that reads S X.
+        features_: Features of `fit` as a tensor, which new nodes are joined to; a loaded model does not have
+            them.
         n_features_in_: Number of features.
         feature_names_in_: Names of the features, if X had names.
         feature_preparation_: How the features were computed from a table, if `fit_data` was given that.
@@ -179,14 +181,22 @@ class GADCRegressor(RegressorMixin, TargetEstimator):  # type: ignore[misc]
         self._fit_from(data, target, tell)
         return self._finish(target, np.ones(len(target)), self.predict_data(data))
 
-    def predict(self, X: Any, adjacency: Any = None) -> Values:
+    def predict(
+        self, X: Any, adjacency: Any = None, *, edges_to_known: Any = None, X_known: Any = None
+    ) -> Values:
         """Predict the target of each row of X.
 
         Args:
             X: Features; on the graph of `fit`, one row per node of it.
             adjacency: Graph of these rows, if it is another graph. Default: the graph of `fit`.
+            edges_to_known: For new nodes of the graph of `fit`: weights >= 0 of their edges to its nodes, a
+                dense or sparse matrix with one row per row of X and one column per node of `fit`. `adjacency`
+                then holds the edges among the new nodes. The answer is exactly that of the joined graph.
+                Default: none.
+            X_known: Features of the nodes of `fit`, for a loaded model, whose file does not hold them.
+                Default: the features of `fit`.
         """
-        predicted: Values = self._scores(X, adjacency).numpy()[:, 0]
+        predicted: Values = self._scores(X, adjacency, edges_to_known, X_known).numpy()[:, 0]
         return predicted
 
     def predict_data(self, data: Data) -> Values:

@@ -115,6 +115,7 @@ class TargetEstimator(GraphPredictor):
         self._check_diffusion()
         self._check_head()
         check_memory(owner, 8.0 * _COPIES * x.numel(), f"S X of {len(x):,} nodes")
+        self.features_ = x
         self.graph_, self.ensemble_, self.scale_ = check_has_edges(owner, graph), None, 1.0
         known = np.flatnonzero(~np.isnan(target).reshape(len(x), -1).any(1) & (weight > 0))
         if not len(known):

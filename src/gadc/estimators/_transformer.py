@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import Executor
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,9 +15,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base import persistence
 from gadc.diffusion import diffuse_on_disk, neumann, normalize_rows, transition
+from gadc.estimators import _stored_parts as stored_parts
 from gadc.estimators._arrays import is_sparse, to_tensor
 from gadc.estimators._base import DiffusionEstimator
+from gadc.estimators._stored_parts import common_settings, graph_arrays, restore_common
 
 _FLOATS = [np.float64, np.float32]
 
@@ -140,8 +144,26 @@ class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator
         """Return S X on the graph given here or to the constructor."""
         return self.fit(X, y, adjacency).transform(X)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write settings and graph to one file (safetensors with JSON, no pickle)."""
+        check_is_fitted(self)
+        persistence.write(path, type(self).__name__, common_settings(self), graph_arrays(self))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> GADCTransformer:
+        """Read a transformer that `save` wrote; a ValueError says why a file is not a valid one."""
+        loaded: GADCTransformer = stored_parts.load(cls, path, _restore)
+        return loaded
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Arrays) -> Any:
+    model = restore_common(cls, settings, arrays)
+    if arrays:
+        raise ValueError(f"{next(iter(arrays))!r} is not an array of a transformer.")
+    return model

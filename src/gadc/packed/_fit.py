@@ -239,6 +239,7 @@ def _fit_head(graph: PackedGraph, model: GADCClassifier, features: DiffusedFeatu
     data.feature_preparation, data.feature_names = known, known.names
     head.fit_data(data)
     fitted = {name: value for name, value in vars(head).items() if name.endswith("_")}
+    fitted["features_"] = None  # these are diffused rows, not the features of the graph
     for name, value in fitted.items():
         setattr(model, name, value)
     model.explain_ = f"Variant {model.variant} was requested; nothing was compared."
