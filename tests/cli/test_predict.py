@@ -209,3 +209,41 @@ def test_predict_refuses_probabilities_that_are_not_finite(run, folder, mine, mo
     assert code == 2
     assert "must be finite" in err or "beyond the range" in err
     assert not (folder / "p.csv").exists()
+
+
+def test_no_option_is_repeated_after_fit(run, run_json, folder):
+    """Amounts, dates, text and repairs of the table of fit are applied to another one as they were there."""
+    text = (folder / "people.csv").read_text().splitlines()
+    more = [
+        f"{line},2024-01-{1 + i % 28:02},{'north' if i % 3 else 'south'}" for i, line in enumerate(text[1:])
+    ]
+    more[5] = more[5].replace(more[5].split(",")[1], "n/a", 1)
+    (folder / "people.csv").write_text("\n".join([f"{text[0]},since,area", *more]) + "\n")
+    edges = (folder / "friends.csv").read_text().splitlines()
+    paid = [f"{10 ** (i % 7)},{line}" for i, line in enumerate(edges[1:])]
+    (folder / "friends.csv").write_text("\n".join([f"paid,{edges[0]}", *paid]) + "\n")
+    tables = ("--edges", folder / "friends.csv", "--nodes", folder / "people.csv")
+    options = (
+        "--source",
+        "who",
+        "--target",
+        "whom",
+        "--weight",
+        "paid",
+        "--node-id",
+        "person",
+        "--label",
+        "trade",
+    )
+    model = folder / "model.safetensors"
+    code, _, err = run("fit", *tables, *options, "--lenient", "--variant", "II", "-o", model)
+    assert code == 0, err
+    assert "weights were compressed to log2(1 + w / 1000)" in err
+    assert "median and quartiles" in err
+    other = [more[0].replace("south", "moon"), *more[1:]]
+    (folder / "people.csv").write_text("\n".join([f"{text[0]},since,area", *other]) + "\n")
+    code, _, err = run("predict", model, *tables, "-o", folder / "p.csv")
+    assert code == 0, err
+    assert "1 cells hold values that were not seen before ('moon')" in err
+    assert "weights were compressed to log2(1 + w / 1000)" in err
+    assert run_json("evaluate", model, *tables)["accuracy"] > 0.9

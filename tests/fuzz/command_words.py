@@ -35,7 +35,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "score": (*SCORES, "none"),
     "noise": (*NOISES, "noise"),
     "normalize": ("none", "l1", "l2", "sum", "max"),
-    "categorical": ("skip", "onehot", "x"),
+    "categorical": ("auto", "skip", "onehot", "x"),
     "missing": ("error", "mean", "zero", "x"),
     "unknown": ("error", "drop", "add", "x"),
     "head": ("linear", "mlp", "x"),

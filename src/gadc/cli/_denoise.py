@@ -62,7 +62,9 @@ def denoise(
     """
     if (packed_graph := graph.open_packed("standardize")) is not None:
         refuse_for_packed({"--exact": exact, "--escape-formulas": escape_formulas})
-        return _denoise_packed(packed_graph, diffusion, out, cluster, graph.standardize, paper_scale, as_json)
+        return _denoise_packed(
+            packed_graph, diffusion, out, cluster, bool(graph.standardize), paper_scale, as_json
+        )
     cluster.check_unused()
     check_table_path(out, escape_formulas=escape_formulas)
     with working("Reading the graph"):

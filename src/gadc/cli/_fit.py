@@ -123,14 +123,14 @@ def _fit_packed(
     budget = cluster.memory_bytes or available_memory()
     if cluster.dry_run:
         folder = cluster.work_folder(graph.path.with_name(f"{graph.path.name}-fit"))
-        plan, stages = plan_fit(graph, model, folder, budget=budget, standardize=options.standardize)
+        plan, stages = plan_fit(graph, model, folder, budget=budget, standardize=bool(options.standardize))
         say(f"forecast: {plan.summary()}")
         return print_stages("fit", plan_stages(stages), plan.memory, disk=plan.disk, as_json=as_json)
     with cluster.running() as how:
         fit_on_disk(
             graph,
             model,
-            standardize=options.standardize,
+            standardize=bool(options.standardize),
             **{**how, "memory": budget},
             forecast=lambda expected: say(f"forecast: {expected.summary()}"),
         )

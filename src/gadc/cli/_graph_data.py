@@ -1,6 +1,7 @@
 """Ids, names, labels and split of a graph, as the commands use them."""
 
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -42,10 +43,24 @@ def tell_notes(data: Data, *, compare_scales: bool = True) -> None:
         say("note: the features differ in scale, and the largest outweighs the others; see --standardize")
 
 
-def standardize(data: Data) -> Data:
-    """Return a copy with standardised features; their new names keep a model from reading raw features."""
+def standardize(data: Data, *, robust: bool = False) -> Data:
+    """Return a copy with standardised features; their new names keep a model from reading raw features.
+
+    Args:
+        data: The graph.
+        robust: Whether to scale by median and quartiles, and to say so in the report. Default: no.
+    """
     known = read_preparation(data) or FeaturePreparation.of_matrix(feature_names(data))
-    return known.with_scales(data.x).apply(data)
+    known = known.with_scales(data.x, robust=robust)
+    changed = known.apply(data)
+    report = data.get("table_report")
+    if robust and report is not None:
+        scaled = [column for column in known.columns if column.mean is not None]
+        tails = sum(column.compress for column in scaled)
+        note = f"{len(scaled)} columns were scaled by median and quartiles, since their units differ"
+        note += f", and {tails} of them with heavy tails compressed" if tails else ""
+        changed.table_report = replace(report, notes=[*report.notes, f"{note} (--no-standardize)"])
+    return changed
 
 
 def check_scales(model: GADCClassifier) -> FeaturePreparation | None:

@@ -13,7 +13,7 @@ _ARGUMENTS = (
     "weight_scale",
 )
 _SETTING = re.compile(rf'\b({"|".join(_ARGUMENTS)})="([^"]*)"')
-_NAMED = re.compile(r"`(features)`")
+_NAMED = re.compile(r"`(features|weight)`")
 
 
 def name_options(text: str) -> str:

@@ -70,7 +70,7 @@ def test_from_tables_names_the_place_of_an_error(write, edges, nodes, options, m
 def test_from_tables_lists_the_choices_of_an_option(write):
     with pytest.raises(ValueError, match="missing must be one of 'error', 'mean', 'zero', got 'median'"):
         from_tables(*write(), missing="median")
-    with pytest.raises(ValueError, match="categorical must be one of 'skip', 'onehot', got 'error'"):
+    with pytest.raises(ValueError, match="categorical must be one of 'skip', 'onehot', 'auto', got 'error'"):
         from_tables(*write(), categorical="error")
     with pytest.raises(ValueError, match="unknown must be one of 'error', 'drop', 'add', got 'skip'"):
         from_tables(*write(), unknown="skip")

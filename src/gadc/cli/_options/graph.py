@@ -1,6 +1,6 @@
 """Options for the graph of a command: a named data set, or a graph of the user."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ from gadc._base.validation import check_choice
 from gadc.cli._graph_data import check_scales, standardize
 from gadc.cli._options.own_graph import OwnGraphOptions
 from gadc.datasets import load
+from gadc.datasets.tables._scales import differ_in_scale
 from gadc.estimators import GADCClassifier
 from gadc.packed import PackedGraph
 from gadc.packed._graph import is_packed
@@ -21,6 +22,15 @@ _option = partial(typer.Option, rich_help_panel="A named data set")
 _noise_option = partial(typer.Option, rich_help_panel="Added noise")
 
 _PACKED = ("graph", "seed")  # options that a packed graph goes with
+
+Standardize = Annotated[
+    bool | None,
+    typer.Option(
+        "--standardize/--no-standardize",
+        help="Scale every feature to mean 0 and standard deviation 1; a model stores the scales. Default: "
+        "columns of your tables that differ in scale are scaled by median and quartiles.",
+    ),
+]
 
 DataDir = Annotated[
     Path | None, _option("--data-dir", help="Folder with the raw files. Default: the folder in GADC_DATA.")
@@ -54,6 +64,14 @@ class NamedOrOwnGraphOptions(OwnGraphOptions):
                 "Use either --data NAME or a graph of your own (--edges and --nodes, or --graph)."
             )
 
+    def standardized(self, data: Data, wanted: bool | None) -> Data:
+        """Standardise features if it is wanted, or by default if columns of the user differ in scale."""
+        own = self.data is None and data.get("feature_preparation") is not None
+        own = own and not (self.graph is not None and is_packed(self.graph))  # on disk this is not done
+        if wanted is None and own and differ_in_scale(data.x):
+            return standardize(data, robust=True)
+        return standardize(data) if wanted else data
+
     def check_features(self, data: Data) -> Data:
         """Refuse a graph without features."""
         if data.x is None:
@@ -78,13 +96,7 @@ class GraphOptions(NamedOrOwnGraphOptions):
         float | None,
         _noise_option("--level", help="Strength of the noise: standard deviation, probability or rate."),
     ] = None
-    standardize: Annotated[
-        bool,
-        typer.Option(
-            "--standardize",
-            help="Scale every feature to mean 0 and standard deviation 1; a model stores the scales.",
-        ),
-    ] = False
+    standardize: Standardize = None
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all random choices.")] = 0
 
     @property
@@ -118,7 +130,7 @@ class GraphOptions(NamedOrOwnGraphOptions):
         sparse = keep_sparse and self.noise is None and not self.standardize
         data = self.read_own(keep_rows=keep_rows) if self.data is None else self._load(self.data, sparse)
         data = self._add_noise(self.check_features(data))
-        return standardize(data) if self.standardize else data
+        return self.standardized(data, self.standardize)
 
     def read_for(self, model: GADCClassifier, *, keep_rows: bool = False) -> Data:
         """Read the graph and compute its features as they were computed when the model was fitted."""
@@ -127,11 +139,9 @@ class GraphOptions(NamedOrOwnGraphOptions):
         if known is None:
             if self.standardize:
                 raise ValueError("--standardize: the model was not fitted with it; leave it out.")
-            return self.read(keep_rows=keep_rows)
+            return replace(self, standardize=False).read(keep_rows=keep_rows)
         options = {"categorical": self.categorical, "missing": self.missing}
-        known.check_agrees(
-            "model", **options, features=self.feature_columns, standardize=self.standardize or None
-        )
+        known.check_agrees("model", **options, features=self.feature_columns, standardize=self.standardize)
         raw = known.without_scales()
         data = self.read_own(raw, keep_rows=keep_rows) if self.data is None else self._load(self.data)
         return known.apply(self._add_noise(self.check_features(data)))

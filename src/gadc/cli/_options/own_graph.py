@@ -49,7 +49,9 @@ Features = Annotated[
 Categorical = Annotated[
     str | None,
     _option(
-        "--categorical", help="Text columns: skip (not used, the default) or onehot (one column per value)."
+        "--categorical",
+        help="Text columns and dates: auto (short text and dates are encoded, the default), skip (not used) "
+        "or onehot (one column per value of any text).",
     ),
 ]
 Missing = Annotated[
@@ -58,6 +60,13 @@ Missing = Annotated[
 ]
 Unknown = Annotated[
     str, _option("--unknown", help="Edges to nodes without a row: error, drop the edge, or add the node.")
+]
+WeightScale = Annotated[
+    str | None,
+    _option(
+        "--weight-scale",
+        help="Compress weights: auto (log if some are huge, the default), log, rank or none.",
+    ),
 ]
 Separator = Annotated[
     str | None,
@@ -98,6 +107,7 @@ class OwnGraphOptions:
     source: Source = None
     target: Target = None
     weight: Weight = None
+    weight_scale: WeightScale = None
     node_id: NodeId = None
     label: Label = None
     features: Features = None
@@ -138,6 +148,9 @@ class OwnGraphOptions:
             keep_rows: Whether the graph remembers the rows of the edge table. Default: no.
         """
         given = {"features": self.feature_columns, "categorical": self.categorical, "missing": self.missing}
+        given["weight_scale"] = self.weight_scale
+        if preparation is None:
+            given |= {name: given[name] or "auto" for name in ("categorical", "weight_scale")}
         common: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
         common |= {
             "label": self.label,
@@ -162,6 +175,7 @@ class OwnGraphOptions:
         given = {
             "--label": self.label,
             "--weight": self.weight,
+            "--weight-scale": self.weight_scale,
             "--features": self.features,
             "--categorical": self.categorical,
             "--missing": self.missing,

@@ -1,14 +1,12 @@
 """Options for the graph of `gadc attack` and `gadc audit`: clean, with labels and a split."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
 import torch
-import typer
 from torch_geometric.data import Data
 
-from gadc.cli._graph_data import check_labels, nodes_in, standardize
-from gadc.cli._options.graph import NamedOrOwnGraphOptions, split_and_seed
+from gadc.cli._graph_data import check_labels, nodes_in
+from gadc.cli._options.graph import NamedOrOwnGraphOptions, Standardize, split_and_seed
 from gadc.datasets import load
 from gadc.datasets.named._roles import TEST, TRAIN, VAL
 from gadc.datasets.named._splits import random_split
@@ -21,16 +19,14 @@ _PARTS = ("train", "val", "test")
 class SplitGraphOptions(NamedOrOwnGraphOptions):
     """The options that choose a graph with labels and a split."""
 
-    standardize: Annotated[
-        bool, typer.Option("--standardize", help="Scale every feature to mean 0 and standard deviation 1.")
-    ] = False
+    standardize: Standardize = None
 
     def read_split(self, seed: int) -> Data:
         """Read the graph with its three masks; a random split is drawn by the seed."""
         self.check_source()
         data = self._read_named(self.data, seed) if self.data is not None else self._read_own_split(seed)
         data = self.check_features(data)
-        return standardize(data) if self.standardize else data
+        return self.standardized(data, self.standardize)
 
     def _read_named(self, name: str, seed: int) -> Data:
         split, number = split_and_seed(self.split)

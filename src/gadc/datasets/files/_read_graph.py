@@ -36,6 +36,7 @@ def read_graph(
     preparation: FeaturePreparation | None = None,
     keep_rows: bool = False,
     sparse_features: bool = False,
+    weight_scale: str = "none",
 ) -> Data:
     """Read a graph from one file; its suffix tells the format.
 
@@ -57,6 +58,7 @@ def read_graph(
         sparse_features: Keep features that .npz and .pt files store as sparse matrices in a sparse CSR tensor
             of float32, if at most one entry in nine is not zero (.npz); False by default. Other features are
             dense. It cannot be combined with a preparation.
+        weight_scale: As in `from_tables`, for edge lists and GraphML; "none" by default.
 
     Returns:
         Data with the attributes that `from_tables` describes.
@@ -107,6 +109,7 @@ def read_graph(
         directed=directed,
         preparation=preparation,
         keep_rows=keep_rows,
+        weight_scale=weight_scale,
     )
 
 

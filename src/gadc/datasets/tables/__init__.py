@@ -1,6 +1,7 @@
 """Your own graph from two tables: one row per edge, one row per node.
 
-    _from_tables   `from_tables`, the whole way from two tables to `Data`
+    _from_tables   `from_tables`
+    _reading       the whole way from two tables to `Data`
     _columns       which columns are read as ends, weight, id, label and features
     _files         opens files and data frames
     _dialect       how a text file is written: separator, quote, encoding, decimal mark
@@ -10,6 +11,10 @@
     _problems      all problems of the tables in one error, and what is repaired
     _edges         self-loops, duplicates and directions
     _features      the feature matrix
+    _categories    which text columns become categories
+    _dates         dates as numbers
+    _scales        units of features
+    _weights       edge weights that span many orders of magnitude
     _preparation   how columns become features, stored to read other tables in the same way
     _labels        the classes
     _numbers       text columns as numbers

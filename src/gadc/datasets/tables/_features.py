@@ -15,6 +15,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gadc._base.memory import check_memory
+from gadc.datasets.tables._categories import choose_categories
+from gadc.datasets.tables._dates import AMBIGUOUS, date_features, is_ambiguous, is_temporal, read_dates
 from gadc.datasets.tables._numbers import read_numbers
 from gadc.datasets.tables._preparation import FeatureColumn, FeaturePreparation
 from gadc.datasets.tables._problems import Problems
@@ -37,7 +39,7 @@ class FeatureReader:
         added: Number of further nodes that the table does not hold.
         named: Whether the user named the feature columns. A named column that cannot be a feature is an
             error, any other such column is left out.
-        categorical: What to do with a text column: "skip" or "onehot".
+        categorical: What to do with text columns and dates: "skip", "onehot" (text) or "auto".
         missing: What to do with an empty cell: "error", "mean" or "zero".
         known: How the columns of an earlier table were read, to read these in the same way. Default: None.
         problems: Where problems are collected. Default: the first one is raised.
@@ -101,7 +103,10 @@ class FeatureReader:
         if self.table.text or dtype.is_numeric() or dtype == pl.Boolean:
             return True
         known = self._known(name)
-        if dtype in _STRINGS and (self.categorical == "onehot" if known is None else known.categories):
+        if is_temporal(dtype) and (self.categorical == "auto" if known is None else known.start):
+            return True
+        encoded = self.categorical != "skip" if known is None else known.categories or known.start
+        if dtype in _STRINGS and encoded:
             return True
         self._leave_out(name, _TEXT if dtype in _STRINGS else f"it has type {dtype}")
         return False
@@ -114,7 +119,8 @@ class FeatureReader:
     def _cell(self, name: str) -> pl.Expr:
         """Read a column as float32 if its type is numeric, else as text."""
         known = self._known(name)
-        if self.table.text or self.table.schema[name] in _STRINGS or (known and known.categories):
+        dtype = self.table.schema[name]
+        if self.table.text or dtype in _STRINGS or is_temporal(dtype) or (known and known.categories):
             return self.table.col(name)
         return self.table.col(name).cast(pl.Float32, strict=False)
 
@@ -126,7 +132,9 @@ class FeatureReader:
         """Convert one column of the table to columns of `x`, NaN for missing cells; None if left out."""
         known = self._known(name)
         if known is not None and known.categories is not None:
-            return self._one_hot(name, series.cast(pl.String), known.categories)
+            return self._one_hot(name, series.cast(pl.String), known.categories, other=known.other)
+        if known is not None and known.start is not None:
+            return self._date_block(name, series, known.start)
         numbers = series if series.dtype == pl.Float32 else self._parse(name, series)
         if numbers is not None:
             column = numbers.to_numpy().astype(np.float32)
@@ -134,10 +142,38 @@ class FeatureReader:
                 self._not_numbers(name, series, pl.Series(np.isinf(column)), "infinite or too large")
                 column[np.isinf(column)] = np.nan
             return FeatureColumn(name=name), column.reshape(-1, 1)
-        if series.null_count() < len(series) and self.categorical == "onehot":
+        if series.null_count() == len(series):
+            self._leave_out(name, "it is empty")
+            return None
+        if self.categorical == "onehot":
             return self._one_hot(name, series)
-        self._leave_out(name, _TEXT if series.null_count() < len(series) else "it is empty")
+        if self.categorical == "auto":
+            return self._encoded(name, series)
+        self._leave_out(name, _TEXT)
         return None
+
+    def _encoded(self, name: str, series: pl.Series) -> tuple[FeatureColumn, NDArray[np.float32]] | None:
+        """Encode dates as numbers and short text as categories; leave other text out."""
+        dates = read_dates(series)
+        if dates is not None:
+            return self._date_block(name, series, str(dates.min()))
+        chosen = AMBIGUOUS if is_ambiguous(series) else choose_categories(series)
+        if isinstance(chosen, str):
+            self._leave_out(name, chosen)
+            return None
+        return self._one_hot(name, series, chosen[0], other=chosen[1], unseen=False)
+
+    def _date_block(
+        self, name: str, series: pl.Series, start: str
+    ) -> tuple[FeatureColumn, NDArray[np.float32]]:
+        """Encode dates as days since a date and days of the week."""
+        dates = read_dates(series)
+        if dates is None:  # in the table of the model these were dates
+            filled = series.is_not_null()
+            if filled.any():
+                self._not_numbers(name, series, filled, "not a date")
+            return FeatureColumn(name=name, start=start), np.full((len(series), 2), np.nan, dtype=np.float32)
+        return FeatureColumn(name=name, start=start), date_features(dates, start)
 
     def _parse(self, name: str, series: pl.Series) -> pl.Series | None:
         """Parse text as numbers; return None if the column is not numeric."""
@@ -177,9 +213,15 @@ class FeatureReader:
         )
 
     def _one_hot(
-        self, name: str, series: pl.Series, categories: tuple[str, ...] | None = None
+        self,
+        name: str,
+        series: pl.Series,
+        categories: tuple[str, ...] | None = None,
+        *,
+        other: bool = False,
+        unseen: bool = True,
     ) -> tuple[FeatureColumn, NDArray[np.float32]]:
-        """Encode text by one column per value: the values of the earlier table, or else of this one."""
+        """Encode text by one column per value: the given ones (with one more for others), or all of them."""
         codes, values = encode(series)
         if categories is None and len(values) > MAX_CATEGORIES:
             raise self._error(
@@ -190,14 +232,16 @@ class FeatureReader:
         order = tuple(map(str, values)) if categories is None else categories
         place = {value: at for at, value in enumerate(order)}
         at = np.array([*(place.get(str(value), -1) for value in values), -1])[codes]
-        block = np.zeros((len(codes), len(order)), dtype=np.float32)
+        if unseen:
+            self._note_unseen(name, [str(one) for one in values if str(one) not in place], codes, at, other)
+        at = np.where((at < 0) & other, len(order), at)
+        block = np.zeros((len(codes), len(order) + other), dtype=np.float32)
         block[np.flatnonzero(at >= 0), at[at >= 0]] = 1.0
         block[codes < 0] = np.nan
-        self._note_unseen(name, [str(value) for value in values if str(value) not in place], codes, at)
-        return FeatureColumn(name=name, categories=order), block
+        return FeatureColumn(name=name, categories=order, other=other), block
 
     def _note_unseen(
-        self, name: str, unseen: list[str], codes: NDArray[np.int64], at: NDArray[np.int64]
+        self, name: str, unseen: list[str], codes: NDArray[np.int64], at: NDArray[np.int64], other: bool
     ) -> None:
         """Say which values of a text column are not among the categories of the earlier table."""
         if unseen:
@@ -205,7 +249,7 @@ class FeatureReader:
             more = ", ..." if len(unseen) > 5 else ""
             self.notes.append(
                 f"column {name!r}: {count:,} cells hold values that were not seen before ({some}{more}); "
-                "they are encoded as zeros"
+                f"they are encoded as {'other values' if other else 'zeros'}"
             )
 
     def _filled(
@@ -218,7 +262,8 @@ class FeatureReader:
         if self.added:
             block = np.vstack([block, np.full((self.added, block.shape[1]), np.nan, dtype=np.float32)])
         gaps = np.isnan(block[:, 0])
-        fill = self._fill(block[~gaps]) if known is None else known.fill
+        encoded = column.categories is not None or column.start is not None
+        fill = self._fill(block[~gaps], encoded=encoded) if known is None else known.fill
         self.columns.append(replace(column, fill=fill))
         self.names += column.raw_names
         if not gaps.any():
@@ -230,9 +275,12 @@ class FeatureReader:
         self.imputed[column.name] = int(gaps.sum())
         return block
 
-    def _fill(self, filled: NDArray[np.float32]) -> tuple[float, ...] | None:
-        """Return what an empty cell becomes, by the cells that are not empty; None if it is an error."""
-        if self.missing == "error":
+    def _fill(self, filled: NDArray[np.float32], *, encoded: bool) -> tuple[float, ...] | None:
+        """Return what an empty cell becomes, by the cells that are not empty; None if it is an error.
+
+        A column that "auto" encoded gets the mean, so that it does not fail where nobody asked for it.
+        """
+        if self.missing == "error" and not (encoded and self.categorical == "auto"):
             return None
         if self.missing == "zero" or not len(filled):
             return (0.0,) * int(filled.shape[1])

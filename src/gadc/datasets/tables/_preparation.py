@@ -9,18 +9,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_choice
+from gadc.datasets.tables._problems import check_repair
+from gadc.datasets.tables._scales import is_binary, mean_scales, robust_scales
+from gadc.datasets.tables._weights import WeightScale
 
 _BLOCK = 64  # columns that are converted to double precision at a time
 _SCALED = " (standardised)"
-_CHOICES = {"categorical": ("skip", "onehot"), "missing": ("error", "mean", "zero")}
+CATEGORICAL = ("skip", "onehot", "auto")
+_SCALARS = ("name", "start", "other", "compress")
+_CHOICES = {"categorical": CATEGORICAL, "missing": ("error", "mean", "zero")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +39,11 @@ class FeatureColumn:
         fill: What an empty cell becomes, one number per column of `x`. Default: None, an error.
         mean: What is subtracted from each column of `x`. Default: None, the column is not standardised.
         deviation: What each column of `x` is divided by after that. Default: None.
+        start: First date of a column of dates, which become days since then and days of the week. Default:
+            None, not dates.
+        other: Whether text that is not among the categories has a column of `x` of its own, the last.
+            Default: no.
+        compress: Whether asinh compresses the standardised column, because of a heavy tail. Default: no.
     """
 
     name: str
@@ -40,13 +51,19 @@ class FeatureColumn:
     fill: tuple[float, ...] | None = None
     mean: tuple[float, ...] | None = None
     deviation: tuple[float, ...] | None = None
+    start: str | None = None
+    other: bool = False
+    compress: bool = False
 
     @property
     def raw_names(self) -> list[str]:
         """Names of the columns of `x` before standardisation."""
+        if self.start is not None:
+            return [f"{self.name} (days)", f"{self.name} (weekday)"]
         if self.categories is None:
             return [self.name]
-        return [f"{self.name}={value}" for value in self.categories]
+        names = [f"{self.name}={value}" for value in self.categories]
+        return [*names, f"{self.name} (other)"] if self.other else names
 
     def check(self) -> None:
         """Refuse values that do not fit together, such as those of a damaged file."""
@@ -54,12 +71,16 @@ class FeatureColumn:
             raise ValueError(
                 f"FeatureColumn: name and categories must be text, got {self.name!r} and {self.categories!r}."
             )
+        if type(self.other) is not bool or type(self.compress) is not bool:
+            raise ValueError(f"FeatureColumn: other and compress of {self.name!r} must be true or false.")
+        if self.start is not None:
+            _check_date(self.start)
         width = len(self.raw_names)
-        for field in ("fill", "mean", "deviation"):
-            values = getattr(self, field)
+        for key in ("fill", "mean", "deviation"):
+            values = getattr(self, key)
             if values is not None and (len(values) != width or not all(map(_is_finite, values))):
                 raise ValueError(
-                    f"FeatureColumn: {field} of {self.name!r} must be {width} finite numbers, got {values}."
+                    f"FeatureColumn: {key} of {self.name!r} must be {width} finite numbers, got {values}."
                 )
         if (self.mean is None) != (self.deviation is None) or min(self.deviation or (1,)) <= 0:
             raise ValueError(
@@ -80,6 +101,9 @@ class FeaturePreparation:
         columns: The columns, in the order of `x`.
         categorical: What was done with text columns. Default: "skip".
         missing: What was done with empty cells. Default: "error".
+        roles: Columns that were read as source, target, weight, node id and label. Default: not known.
+        weight_scale: How edge weights are compressed. Default: None, not at all.
+        repair: Kinds of problems of tables that are repaired. Default: none.
 
     Examples:
         >>> import polars as pl
@@ -97,6 +121,9 @@ class FeaturePreparation:
     columns: tuple[FeatureColumn, ...]
     categorical: str = "skip"
     missing: str = "error"
+    roles: dict[str, str] = field(default_factory=dict)
+    weight_scale: WeightScale | None = None
+    repair: tuple[str, ...] = ()
 
     @classmethod
     def of_matrix(cls, names: Sequence[str]) -> FeaturePreparation:
@@ -106,7 +133,7 @@ class FeaturePreparation:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> FeaturePreparation:
         """Return the preparation that `to_dict` described; a ValueError says what is wrong with it."""
-        known = {field.name for field in fields(FeatureColumn)}
+        known = {one.name for one in fields(FeatureColumn)}
         entries = values.get("columns") if isinstance(values, Mapping) else None
         if not isinstance(entries, list | tuple) or not all(
             isinstance(entry, Mapping) and "name" in entry and set(entry) <= known for entry in entries
@@ -117,14 +144,24 @@ class FeaturePreparation:
             )
         columns = []
         for entry in entries:
-            lists = {key: _tuple(key, value) for key, value in entry.items() if key != "name"}
-            columns.append(FeatureColumn(name=entry["name"], **lists))
+            kept: dict[str, Any] = {
+                key: value if key in _SCALARS else _tuple(key, value) for key, value in entry.items()
+            }
+            columns.append(FeatureColumn(**kept))
             columns[-1].check()
-        chosen = {
+        chosen: dict[str, Any] = {
             key: check_choice("FeaturePreparation", values.get(key, ""), key, _CHOICES[key])
             for key in _CHOICES
         }
-        return cls(columns=tuple(columns), **chosen)
+        roles, weights = values.get("roles", {}), values.get("weight_scale")
+        if not isinstance(roles, Mapping) or not all(
+            isinstance(one, str) for one in (*roles, *roles.values())
+        ):
+            raise ValueError(f"FeaturePreparation: roles must map text to text, got {str(roles)[:60]!r}.")
+        scale = None if weights is None else WeightScale.from_dict(weights)
+        repair = check_repair("FeaturePreparation", _tuple("repair", values.get("repair", ())) or ())
+        more: dict[str, Any] = {"roles": dict(roles), "weight_scale": scale, "repair": tuple(sorted(repair))}
+        return cls(columns=tuple(columns), **chosen, **more)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists and numbers that JSON can hold."""
@@ -157,13 +194,15 @@ class FeaturePreparation:
 
         Args:
             owner: Function or command that the error names.
-            given: `features` (column names), `categorical`, `missing` or `standardize`; None was not given.
+            given: `features` (column names), `categorical`, `missing`, `standardize` or `weight_scale`; None
+                was not given.
         """
         known = {
             "features": sorted(column.name for column in self.columns),
             "categorical": self.categorical,
             "missing": self.missing,
             "standardize": self.is_standardized,
+            "weight_scale": "none" if self.weight_scale is None else self.weight_scale.kind,
         }
         for name, value in given.items():
             if value is None or (sorted(value) if name == "features" else value) == known[name]:
@@ -173,46 +212,67 @@ class FeaturePreparation:
                 f"on, got {value!r}; leave it out."
             )
 
-    def with_scales(self, x: Tensor) -> FeaturePreparation:
+    def with_scales(self, x: Tensor, *, robust: bool = False) -> FeaturePreparation:
         """Return the preparation that standardises features like `x`, given before standardisation.
 
         A constant feature becomes 0 and keeps its unit.
+
+        Args:
+            x: Features.
+            robust: Whether features are measured by median and quartiles, compressed where they have a heavy
+                tail, and left alone where they are 0 or 1. Default: no, all by mean and deviation.
         """
-        means, deviations = [], []
-        for start in range(0, x.shape[1], _BLOCK):
-            part = x[:, start : start + _BLOCK]
-            same, exact = part.amin(0) == part.amax(0), part.double()
-            means += torch.where(same, exact[0], exact.mean(0)).tolist()
-            deviation = exact.std(0, correction=0)
-            deviations += torch.where(same | (deviation <= 0), 1.0, deviation).tolist()
-        return self.with_known_scales(means, deviations)
+        if not robust:
+            scales = mean_scales(x)
+            return self.with_known_scales(scales.centre, scales.unit)
+        scales, alone = robust_scales(x), is_binary(x).tolist()
+        columns, start = [], 0
+        for column in self.columns:
+            part = slice(start, start := start + len(column.raw_names))
+            if all(alone[part]):
+                columns.append(replace(column, mean=None, deviation=None, compress=False))
+                continue
+            mean, deviation = tuple(scales.centre[part]), tuple(scales.unit[part])
+            compress = len(column.raw_names) == 1 and scales.compress[part][0]
+            columns.append(replace(column, mean=mean, deviation=deviation, compress=compress))
+        return replace(self, columns=tuple(columns))
 
     def with_known_scales(self, means: Sequence[float], deviations: Sequence[float]) -> FeaturePreparation:
         """Return the preparation that standardises features by these means and deviations, in their order."""
         columns, start = [], 0
         for column in self.columns:
-            part_of = slice(start, start := start + len(column.raw_names))
-            columns.append(replace(column, mean=tuple(means[part_of]), deviation=tuple(deviations[part_of])))
+            part = slice(start, start := start + len(column.raw_names))
+            scales = {"mean": tuple(means[part]), "deviation": tuple(deviations[part])}
+            columns.append(replace(column, **scales, compress=False))  # type: ignore[arg-type]
         return replace(self, columns=tuple(columns))
 
     def without_scales(self) -> FeaturePreparation:
         """Return the preparation that leaves features in the units of the table."""
-        columns = (replace(column, mean=None, deviation=None) for column in self.columns)
+        columns = (replace(column, mean=None, deviation=None, compress=False) for column in self.columns)
         return replace(self, columns=tuple(columns))
 
     def scale(self, x: Tensor) -> Tensor:
         """Standardise features if this preparation does so."""
         if not self.is_standardized:
             return x
-        mean, deviation = self.scales()
-        return _by_block(x, lambda part, where: (part - mean[where]) / deviation[where])
+        (mean, deviation), compress = self.scales(), self._compressed()
+
+        def change(part: Tensor, where: slice) -> Tensor:
+            scaled = (part - mean[where]) / deviation[where]
+            return torch.where(compress[where], scaled.asinh(), scaled)
+
+        return _by_block(x, change)
 
     def unscale(self, x: Tensor) -> Tensor:
         """Return standardised features in the units of the table."""
         if not self.is_standardized:
             return x
-        mean, deviation = self.scales()
-        return _by_block(x, lambda part, where: part * deviation[where] + mean[where])
+        (mean, deviation), compress = self.scales(), self._compressed()
+
+        def change(part: Tensor, where: slice) -> Tensor:
+            return torch.where(compress[where], part.sinh(), part) * deviation[where] + mean[where]
+
+        return _by_block(x, change)
 
     def apply(self, data: Data) -> Data:
         """Return a copy of a graph with these features, taken by name from its features and standardised.
@@ -243,11 +303,22 @@ class FeaturePreparation:
         """Return what is subtracted from and what divides each column of `x`."""
         pairs = []
         for column in self.columns:
-            none = [0.0] * len(column.raw_names), [1.0] * len(column.raw_names)
-            means, deviations = (column.mean or none[0]), (column.deviation or none[1])
+            width = len(column.raw_names)
+            means, deviations = column.mean or [0.0] * width, column.deviation or [1.0] * width
             pairs += list(zip(means, deviations, strict=True))
         mean, deviation = torch.tensor(pairs, dtype=torch.float64).T
         return mean, deviation
+
+    def _compressed(self) -> Tensor:
+        """Return which columns of `x` asinh compresses."""
+        return torch.tensor([column.compress for column in self.columns for _ in column.raw_names])
+
+
+def _check_date(text: Any) -> None:
+    try:
+        np.datetime64(text, "us").astype(np.int64)
+    except (TypeError, ValueError):
+        raise ValueError(f"FeatureColumn: start must be a date, got {str(text)[:60]!r}.") from None
 
 
 def _tuple(key: str, values: Any) -> tuple[Any, ...] | None:

@@ -65,6 +65,11 @@ def scales_of(known: FeaturePreparation | None) -> dict[str, tuple[float, ...]]:
     """Return the settings of a diffusion that standardise features as described; none where they are not."""
     if known is None or not known.is_standardized:
         return {}
+    if any(column.mean is None or column.compress for column in known.columns):
+        raise ValueError(
+            "the model scales features by median and quartiles, which packed graphs on disk do not; fit it "
+            "with --standardize (mean and deviation), or with --no-standardize."
+        )
     means, deviations = known.scales()
     return {"means": tuple(means.tolist()), "deviations": tuple(deviations.tolist())}
 

@@ -52,12 +52,13 @@ def make_manifest(plan: Plan, *, num_parts: int, num_ranges: int, num_groups: in
     row_ptr = np.load(plan.place(ROW_PTR), mmap_mode="r")
     entries = int(row_ptr[-1])
     edges = entries if plan.settings.directed else entries // 2
+    report = _report(plan, groups, ids, labels, edges=edges, num_parts=num_parts, num_ranges=num_ranges)
     preparation = FeaturePreparation(
         columns=tuple(FeatureColumn(**_tuples(column)) for column in groups["columns"]),
         categorical=plan.settings.categorical,
         missing=plan.settings.missing,
+        roles=report.columns,
     )
-    report = _report(plan, groups, ids, labels, edges=edges, num_parts=num_parts, num_ranges=num_ranges)
     return Manifest(
         num_nodes=ids["count"],
         num_entries=entries,

@@ -1,0 +1,223 @@
+"""The way from two opened tables to `Data`: columns, ids, edges, features, labels, report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+import torch
+from torch_geometric.data import Data
+
+from gadc.datasets._border import check_graph
+from gadc.datasets.tables._columns import EdgeColumns, NodeColumns, choose_edge_columns, choose_node_columns
+from gadc.datasets.tables._dialect import CsvOptions
+from gadc.datasets.tables._edges import Edges, clean_edges
+from gadc.datasets.tables._features import FeatureReader
+from gadc.datasets.tables._files import TableLike, open_table
+from gadc.datasets.tables._ids import Nodes, read_ids
+from gadc.datasets.tables._labels import read_labels
+from gadc.datasets.tables._matching import Matched, match
+from gadc.datasets.tables._preparation import FeaturePreparation
+from gadc.datasets.tables._problems import Problems
+from gadc.datasets.tables._report import TableError, TableReport
+from gadc.datasets.tables._table import Table
+from gadc.datasets.tables._weights import fit_weights
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What the caller of `from_tables` chose; see there.
+
+    Args:
+        edge_roles: Columns of source, target and weight; None is chosen by the preparation or guessed.
+        node_roles: Columns of node_id and label, likewise.
+    """
+
+    edge_roles: dict[str, str | None]
+    node_roles: dict[str, str | None]
+    features: Sequence[str] | None
+    categorical: str
+    missing: str
+    unknown: str
+    directed: bool
+    preparation: FeaturePreparation | None
+    keep_rows: bool
+    csv_options: CsvOptions | None
+    repair: frozenset[str]
+    weight_scale: str
+
+
+def read_tables(edges: TableLike, nodes: TableLike, choices: Choices) -> Data:
+    """Read a graph; all problems are raised in one error."""
+    problems = Problems(repair=choices.repair, at_once=False)
+    ends, columns, notes = _choose_columns(edges, nodes, choices, problems)
+    ids = read_ids(columns.table, columns.node_id, problems)
+    columns = replace(columns, table=columns.table.without(ids.left_out))
+    graph, matched, rows = _read_edges(ends, ids, choices, problems)
+    known = matched.nodes
+    data = Data(edge_index=graph.edge_index, num_nodes=len(known.ids), node_ids=known.ids.to_list())
+    if rows is not None:
+        data.table_rows = rows
+    reader = _read_features(data, columns, known, choices, problems)
+    if columns.label is not None:
+        with problems.collecting():
+            y, data.class_names, label_notes = read_labels(columns.table, known.rows, columns.label)
+            data.y = torch.from_numpy(np.concatenate([y, np.full(reader.added, -1)]))
+            notes += label_notes
+    problems.check()
+    notes += known.notes + reader.notes + problems.notes
+    notes += _set_weights(data, graph, choices)
+    data.feature_preparation = replace(
+        reader.preparation,
+        roles=_roles(ends, columns),
+        weight_scale=data.pop("weight_scale", None),
+        repair=tuple(sorted(choices.repair)),
+    )
+    data.table_report = _report(data, ends, columns, graph, reader, matched=matched, notes=notes)
+    data = check_graph("from_tables", data)
+    preparation = choices.preparation
+    return data if preparation is None or data.x is None else preparation.apply(data)
+
+
+def _choose_columns(
+    edges: TableLike, nodes: TableLike, choices: Choices, problems: Problems
+) -> tuple[EdgeColumns, NodeColumns, list[str]]:
+    """Open both tables and choose their columns; what is wrong with either is said at once."""
+    notes: list[str] = []
+    ends: EdgeColumns | None = None
+    columns: NodeColumns | None = None
+    with problems.collecting():
+        table = open_table(edges, "edges", choices.csv_options)
+        notes += table.notes
+        ends = choose_edge_columns(table, **_named(table, choices.edge_roles, choices), notes=notes)
+    with problems.collecting():
+        table = open_table(nodes, "nodes", choices.csv_options)
+        notes += table.notes
+        named = _named(table, choices.node_roles, choices)
+        columns = choose_node_columns(table, **named, features=choices.features, notes=notes)
+    problems.check()
+    assert ends is not None and columns is not None  # noqa: S101, PT018 (otherwise there was a problem)
+    return ends, columns, notes
+
+
+def _named(table: Table, roles: dict[str, str | None], choices: Choices) -> dict[str, str | None]:
+    """Return the columns that the caller named, or else those of the table of the preparation."""
+    known = {} if choices.preparation is None else choices.preparation.roles
+    named = dict(roles)
+    for role, column in roles.items():
+        before = known.get(role.replace("_", " "))
+        if column is None and before in table.schema:
+            named[role] = before
+        elif column is None and before is not None and role == "weight":
+            raise TableError(
+                "the preparation was fitted on a graph with weights in this column, which this table does "
+                "not have; name the column of the weights in `weight`.",
+                file=table.name,
+                column=before,
+            )
+    if "source" in named and None in (named["source"], named["target"]) and roles["source"] is None:
+        named["source"] = named["target"] = roles["target"]  # only one of the two is there: guess both
+    return named
+
+
+def _read_edges(
+    ends: EdgeColumns, ids: Nodes, choices: Choices, problems: Problems
+) -> tuple[Edges, Matched, torch.Tensor | None]:
+    """Read edges and perhaps rows; the table of positions, often large, is freed on return."""
+    matched = match(ends, ids, choices.unknown, numbered=choices.keep_rows, problems=problems)
+    frame = matched.frame
+    weight = frame["w"].to_numpy() if ends.weight is not None else None
+    num_nodes = len(matched.nodes.ids)
+    graph = clean_edges(
+        frame["s"].to_numpy(), frame["t"].to_numpy(), weight, num_nodes, directed=choices.directed
+    )
+    rows = (
+        frame.select("s", "t", "row").cast(pl.Int64).sort("row").to_torch().T if choices.keep_rows else None
+    )
+    return graph, replace(matched, frame=frame.clear()), rows
+
+
+def _read_features(
+    data: Data, columns: NodeColumns, known: Nodes, choices: Choices, problems: Problems
+) -> FeatureReader:
+    """Set `x` and `feature_names`."""
+    reader = FeatureReader(
+        table=columns.table,
+        rows=known.rows,
+        added=len(known.ids) - len(known.rows),
+        named=choices.features is not None,
+        categorical=choices.categorical,
+        missing=choices.missing,
+        known=choices.preparation,
+        problems=problems,
+    )
+    with problems.collecting():
+        x = reader.read(columns.features)
+        if x.shape[1]:
+            data.x = torch.from_numpy(x)
+    data.feature_names = reader.names
+    return reader
+
+
+def _set_weights(data: Data, graph: Edges, choices: Choices) -> list[str]:
+    """Set `edge_weight`, compressed as requested, and `weight_scale`; return a note on it."""
+    known = choices.preparation
+    scale = known.weight_scale if known is not None else fit_weights(graph.edge_weight, choices.weight_scale)
+    data.edge_weight = graph.edge_weight
+    if scale is None or graph.edge_weight is None:
+        return []
+    data.edge_weight, data.weight_scale = scale.apply(graph.edge_weight), scale
+    return [scale.describe()]
+
+
+def _roles(ends: EdgeColumns, columns: NodeColumns) -> dict[str, str]:
+    """Return what the columns were read as."""
+    roles = {
+        "source": ends.source,
+        "target": ends.target,
+        "weight": ends.weight,
+        "node id": columns.node_id,
+        "label": columns.label,
+    }
+    return {role: name for role, name in roles.items() if name is not None}
+
+
+def _report(
+    data: Data,
+    ends: EdgeColumns,
+    columns: NodeColumns,
+    graph: Edges,
+    reader: FeatureReader,
+    *,
+    matched: Matched,
+    notes: list[str],
+) -> TableReport:
+    if graph.both_ways and ends.weight is not None:
+        notes.append(
+            f"{graph.both_ways:,} edges are listed in both directions; their weight is the mean of the two"
+        )
+    x = data.x
+    constant = torch.nonzero(x.amin(0) == x.amax(0)).flatten().tolist() if x is not None else []
+    return TableReport(
+        edges_file=ends.table.name,
+        nodes_file=columns.table.name,
+        columns=_roles(ends, columns),
+        rows=graph.rows + matched.unknown + matched.unusable,
+        self_loops=graph.self_loops,
+        unknown=matched.unknown,
+        unusable=matched.unusable,
+        duplicates=graph.duplicates,
+        edges=graph.count,
+        directed=graph.directed,
+        nodes=data.num_nodes,
+        added=reader.added,
+        isolated=graph.isolated,
+        labelled=int((data.y >= 0).sum()) if columns.label is not None else 0,
+        features=reader.names,
+        constant=[reader.names[i] for i in constant],
+        imputed=reader.imputed,
+        left_out=reader.left_out,
+        notes=notes,
+    )
