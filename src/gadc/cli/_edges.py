@@ -12,11 +12,12 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc import packed
+from gadc._base.memory import available_memory, format_bytes
 from gadc.cli._graph_data import id_column, labels_to_fit, tell_notes
 from gadc.cli._models import load_model
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.cluster import ClusterOptions
-from gadc.cli._options.graph import GraphOptions, refuse_for_packed
+from gadc.cli._options.graph import GraphOptions
 from gadc.cli._options.output import AsJson, EscapeFormulas, check_table_path
 from gadc.cli._output import print_facts, print_json, print_rows, say, write_table
 from gadc.cli._progress import working
@@ -24,7 +25,8 @@ from gadc.datasets import from_tables
 from gadc.datasets.tables._from_tables import read_other_columns
 from gadc.estimators import GADCClassifier
 from gadc.packed import PackedGraph
-from gadc.packed._edges import edge_stages, make_edge_run
+from gadc.packed._edges import edge_stages, make_edge_run, read_pairs
+from gadc.packed._fit import fit_bytes
 from gadc.packed._plan import check_peak_memory
 from gadc.robustness import suspicious_edges
 from gadc.robustness.edges import SCORES, detection_quality, undirected_pairs
@@ -78,15 +80,19 @@ def edges(
     column marks them, and the command prints how well the score finds them.
 
     On a packed graph (--graph FOLDER) the work is done in tasks, and only the --top edges are listed, without
-    effects; probabilities are calibrated on a sample of random pairs.
+    effects; probabilities are calibrated on a sample of random pairs. With --model a packed graph is read
+    into memory, if it fits.
 
     Example: gadc edges --edges edges.csv --nodes nodes.csv -o suspicious.parquet
     """
     check_table_path(out, escape_formulas=escape_formulas)
-    if graph.packed is not None:
-        refuse_for_packed({"--model": model is not None, "--truth": truth is not None})
-        return _packed_edges(graph, cluster, out, score, top or _NUM_PACKED, escape_formulas, as_json)
-    cluster.check_unused()
+    opened = graph.open_packed(*(() if truth is None else ("source", "target")))
+    if opened is not None and (model is None or not _fits_for_effects(opened, cluster)):
+        return _packed_edges(
+            graph, opened, cluster, out, score, top or _NUM_PACKED, truth, escape_formulas, as_json
+        )
+    if opened is None:
+        cluster.check_unused()
     fitted = None if model is None or not effects else load_model(model)
     with working("Reading the graph"):
         data = graph.read(keep_rows=True) if fitted is None else graph.read_for(fitted, keep_rows=True)
@@ -112,15 +118,17 @@ def edges(
 
 def _packed_edges(
     graph: GraphOptions,
+    opened: PackedGraph,
     cluster: ClusterOptions,
     out: Path | None,
     score: str,
     top: int,
+    truth: Path | None,
     escape_formulas: bool,
     as_json: bool,
 ) -> None:
     """List the least trusted edges of a packed graph."""
-    opened = PackedGraph(str(graph.graph))
+    known = None if truth is None else read_pairs(opened, truth, source=graph.source, target=graph.target)
     with ExitStack() as stack:
         folder = cluster.workdir or (None if out is None else str(cluster.work_folder(out)))
         if folder is None:
@@ -132,17 +140,34 @@ def _packed_edges(
         check_peak_memory("edges", run, cluster.memory_bytes)
         with cluster.running() as how:
             how.pop("workdir")
-            found = packed.suspicious_edges(opened, folder, top=top, score=score, seed=graph.seed, **how)
+            how |= {"score": score, "seed": graph.seed, "known_false": known}
+            found = packed.suspicious_edges(opened, folder, top=top, **how)
         if out is not None:
             write_table(found.table, out, escape_formulas=escape_formulas)
         if cluster.workdir is None:
             shutil.rmtree(folder, ignore_errors=True)
     facts: dict[str, Any] = {"out": None if out is None else str(out), "edges": found.num_edges}
     facts |= {"rows": len(found.table), "score": score, "expected_false": found.expected_false}
+    facts |= found.quality
     if as_json:
         return print_json({**facts, "first": found.table.head(_NUM_SHOWN).to_dicts()})
     print_facts(graph.title, facts)
     _print_first(found.table, tuple(found.table.columns[1:3]))
+
+
+def _fits_for_effects(graph: PackedGraph, cluster: ClusterOptions) -> bool:
+    """Return True if effects of edges can be computed in memory; refuse what cannot be done."""
+    if cluster.cluster or cluster.workdir or cluster.dry_run:
+        raise ValueError(
+            "--model: effects of edges are computed in memory, without --cluster, --workdir and --dry-run."
+        )
+    needed, room = fit_bytes(graph), cluster.memory_bytes or available_memory()
+    if needed > room:
+        raise ValueError(
+            f"--model: effects of edges need the graph in memory, about {format_bytes(needed)}, and "
+            f"{format_bytes(room)} are allowed; leave out --model, or raise --memory."
+        )
+    return True
 
 
 def _print_first(table: pl.DataFrame, ends: tuple[str, ...]) -> None:

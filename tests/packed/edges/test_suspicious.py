@@ -1,5 +1,7 @@
 """The least trusted edges of a packed graph are those of the same graph in memory."""
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,10 +9,11 @@ import torch
 
 import gadc
 from gadc import packed
-from gadc.datasets import csbm
+from gadc.datasets import TableError, csbm
+from gadc.packed._edges import read_pairs
 from gadc.packed._edges._loops import count_common
 from gadc.packed._edges._worst import highest
-from gadc.robustness.edges import SCORES
+from gadc.robustness.edges import SCORES, detection_quality
 from gadc.transforms import EdgeAddition
 
 
@@ -104,3 +107,57 @@ def test_gadc_edges_lists_the_top_of_a_packed_graph(tmp_path, data, capsys):
     expected = gadc.suspicious_edges(data).head(7)
     assert table["source"].to_list() == expected["source"].to_list()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["graph", "worst.csv"]
+
+
+@pytest.mark.parametrize("score", ["combined", "cosine"])
+def test_packed_edges_measure_a_score_by_edges_known_to_be_false(tmp_path, data, score):
+    graph = packed.pack_data(data, tmp_path / "graph", num_ranges=3)
+    expected = gadc.suspicious_edges(data, score=score)
+    numbers = {name: i for i, name in enumerate(data.node_ids)}
+    false = expected.filter("known_false")
+    known = np.array([[numbers[one] for one in false[end]] for end in ("target", "source")])
+    pairs = np.hstack([known, known[:, :2], [[0], [79]]])  # twice, and one that is not an edge
+    found = packed.suspicious_edges(graph, tmp_path / "run", top=40, score=score, known_false=pairs)
+    assert found.table["known_false"].equals(expected["known_false"].head(40))
+    quality = detection_quality(expected["score"].to_torch(), expected["known_false"].to_torch())
+    assert (found.quality["known_false"], found.quality["known_false_not_in_graph"]) == (len(false), 1)
+    for name, value in quality.items():
+        assert found.quality[name] == pytest.approx(value, abs=2e-3)
+
+
+@pytest.mark.parametrize("ids", ["numbers", "text"])
+def test_pairs_of_a_table_are_found_by_their_ids(tmp_path, data, ids):
+    kept = data.clone()
+    kept.node_ids = data.node_ids if ids == "text" else None
+    graph = packed.PackedGraph(packed.pack_data(kept, tmp_path / "graph"))
+    names = [["n7", "n2"], ["n3", "n9"]] if ids == "text" else [[7, 2], [3, 9]]
+    table = tmp_path / "false.csv"
+    pl.DataFrame({"from": names[0], "to": names[1]}).write_csv(table)
+    assert sorted(map(tuple, read_pairs(graph, table).T.tolist())) == [(2, 9), (3, 7)]
+    table.write_text("source,target\nn1,nobody\n")
+    with pytest.raises(TableError, match=r"nobody|n1"):
+        read_pairs(graph, table)
+
+
+def test_gadc_edges_reads_known_edges_and_refuses_effects_beyond_memory(tmp_path, data, capsys):
+    from gadc.cli import main
+
+    graph, truth = packed.pack_data(data, tmp_path / "graph"), tmp_path / "false.csv"
+    expected = gadc.suspicious_edges(data)
+    expected.filter("known_false").select("source", "target").write_csv(truth)
+    with pytest.raises(SystemExit):
+        main(["edges", "--graph", str(graph), "--top", "9", "--truth", str(truth), "--json"])
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["known_false"] == expected["known_false"].sum()
+    assert facts["first"][0]["known_false"] == expected["known_false"][0]
+    model = tmp_path / "model.safetensors"
+    gadc.GADCClassifier(variant="plain", num_steps=2, epochs=5, random_state=0).fit_data(data).save(model)
+    options = ["edges", "--graph", str(graph), "--model", str(model), "--top", "4", "--effects", "4"]
+    with pytest.raises(SystemExit) as stop:
+        main([*options, "--json"])
+    first = json.loads(capsys.readouterr().out)["first"]
+    assert (stop.value.code, len(first), "effect_source" in first[0]) == (0, 4, True)
+    for more, says in ((["--memory", "1kB"], "need the graph in memory"), (["--dry-run"], "in memory")):
+        with pytest.raises(SystemExit) as stop:
+            main([*options, *more])
+        assert (stop.value.code, says in capsys.readouterr().err) == (2, True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gadc._base.tasks import Stage, Task, local_copy, run_stages
 from gadc._base.validation import check_choice, check_count
 from gadc.packed._diffusion import DiffusionRun, Tell, diffusion_stages, holding, make_run, stage_by_rows
-from gadc.packed._edges import _scores, _worst
+from gadc.packed._edges import _scores, _truth, _worst
 from gadc.packed._edges._histogram import Histogram
 from gadc.packed._format import IDS
 from gadc.packed._graph import PackedGraph
@@ -33,6 +33,9 @@ class SuspiciousEdges:
             score and the probability that the edge is false; see `gadc.suspicious_edges`.
         num_edges: Number of edges of the graph.
         expected_false: Expected number of false edges among all.
+        quality: How well the score finds the edges that are known to be false: `known_false` (how many of
+            them are edges), `known_false_not_in_graph`, and `precision_at_k`, `roc_auc` and `pr_auc` over all
+            edges; empty if none are known.
 
     Examples:
         >>> import gadc
@@ -46,6 +49,7 @@ class SuspiciousEdges:
     table: pl.DataFrame
     num_edges: int
     expected_false: float
+    quality: dict[str, float] = field(default_factory=dict)
 
 
 def suspicious_edges(
@@ -54,6 +58,7 @@ def suspicious_edges(
     *,
     top: int = 10_000,
     score: str = "combined",
+    known_false: NDArray[np.int64] | None = None,
     seed: int = 0,
     memory: str | int = "4GB",
     executor: Executor | None = None,
@@ -70,6 +75,8 @@ def suspicious_edges(
         workdir: Work folder, which all workers share; it is kept.
         top: Number of edges in the table, 10,000 by default.
         score: How edges are ranked, see `gadc.suspicious_edges`; "combined" by default.
+        known_false: Numbers of the ends of edges that are known to be false, shape (2, k), in any direction;
+            a column of the table marks them, and `quality` measures the score. None by default.
         seed: Seed of the planted pairs, 0 by default.
         memory: Memory of one task for its columns, see `gadc.packed.diffuse`.
         executor: Any `concurrent.futures.Executor`; by default tasks run here, one after the other.
@@ -89,7 +96,7 @@ def suspicious_edges(
     with holding(run):
         stages = edge_stages(run, score=score, top=top, seed=seed)
         run_stages(stages, executor=executor, progress=progress)
-        return _collect(run, score, top, seed)
+        return _collect(run, score, top, seed, known_false)
 
 
 def make_edge_run(
@@ -145,7 +152,9 @@ def edge_stages(run: DiffusionRun, *, score: str, top: int, seed: int) -> list[S
     ]
 
 
-def _collect(run: DiffusionRun, score: str, top: int, seed: int) -> SuspiciousEdges:
+def _collect(
+    run: DiffusionRun, score: str, top: int, seed: int, known: NDArray[np.int64] | None
+) -> SuspiciousEdges:
     """Merge the worst edges of all row ranges and give them their probabilities."""
     m = run.graph.num_entries // 2
     parts = [np.load(local_copy(_worst.worst_file(run, i, score, top))) for i in range(len(run.row_ranges))]
@@ -168,7 +177,18 @@ def _collect(run: DiffusionRun, score: str, top: int, seed: int) -> SuspiciousEd
             "probability": calibration.of(chosen["score"]),
         }
     ).with_row_index("rank", offset=1)
-    return SuspiciousEdges(frame, m, calibration.expected_false)
+    if known is None:
+        return SuspiciousEdges(frame, m, calibration.expected_false)
+    n, pairs = run.graph.num_nodes, np.unique(np.sort(known, axis=0), axis=1)
+    is_known = np.isin(chosen["first"] * n + chosen["second"], pairs[0] * n + pairs[1])
+    false = _truth.scores_of(run, pairs, score, m)
+    quality: dict[str, float] = {
+        "known_false": len(false),
+        "known_false_not_in_graph": pairs.shape[1] - len(false),
+        **_truth.detection_from_counts(counted, false),
+    }
+    marked = frame.with_columns(known_false=pl.Series(is_known))
+    return SuspiciousEdges(marked, m, calibration.expected_false, quality)
 
 
 def _end_names(graph: PackedGraph) -> tuple[str, str]:
