@@ -121,7 +121,7 @@ def _read(graph: GraphOptions, precision: float) -> Lab:
         weight=graph.weight,
         node_id=graph.node_id,
         features=graph.feature_columns,
-        unknown=graph.unknown,
+        unknown=graph.unknown or "error",
         precision=precision,
         **options,
     )

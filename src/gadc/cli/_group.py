@@ -14,6 +14,7 @@ from gadc._version import __version__
 COMMANDS = {
     "data": "List, describe, download and verify named data sets.",
     "demo": "Classify digits with noisy pixels and false edges, with and without GADC (offline, one minute).",
+    "init": "Write gadc.toml with the tables of a graph and their columns, which all commands then read.",
     "pack": "Write tables of any size as a graph on disk, for --graph FOLDER of the other commands.",
     "inspect": "Describe a graph, measure every variant on it, and suggest one.",
     "denoise": "Denoise features over a graph and write them beside the ids of the nodes.",

@@ -11,7 +11,8 @@ def expand_bundles(command: Callable[..., None]) -> Callable[..., None]:
     """Replace each parameter of a command whose type is a dataclass by the fields of this dataclass.
 
     Typer reads the options of a command from its signature, so each field (annotated as an option) becomes an
-    option. The command itself is called with an instance of the dataclass.
+    option. The command itself is called with an instance of the dataclass, which completes itself by its
+    method `completed` if it has one.
     """
     hints = get_type_hints(command, include_extras=True)
     bundles = {name: kind for name, kind in hints.items() if is_dataclass(kind) and isinstance(kind, type)}
@@ -26,6 +27,8 @@ def expand_bundles(command: Callable[..., None]) -> Callable[..., None]:
     def run(**given: Any) -> None:
         for name, kind in bundles.items():
             given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+            if hasattr(kind, "completed") and given.get("name") is None:  # the name of a data set
+                given[name] = given[name].completed()
         command(**given)
 
     del run.__wrapped__

@@ -3,15 +3,19 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from torch_geometric.data import Data
 
+from gadc.cli._options.config import complete
 from gadc.datasets import CsvOptions, FeaturePreparation, from_tables, read_graph
 from gadc.datasets.tables._problems import REPAIRS
 from gadc.packed import PackedGraph
 from gadc.packed._graph import is_packed
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _option = partial(typer.Option, rich_help_panel="A graph of your own")
 
@@ -59,7 +63,10 @@ Missing = Annotated[
     _option("--missing", help="Empty feature cells: error (the default), mean of the column, or zero."),
 ]
 Unknown = Annotated[
-    str, _option("--unknown", help="Edges to nodes without a row: error, drop the edge, or add the node.")
+    str | None,
+    _option(
+        "--unknown", help="Edges to nodes without a row: error (the default), drop the edge, or add the node."
+    ),
 ]
 WeightScale = Annotated[
     str | None,
@@ -95,6 +102,10 @@ Lenient = Annotated[
         help="Repair all problems of the tables as recommended, and say what was done.",
     ),
 ]
+Config = Annotated[
+    Path | None,
+    _option("--config", help="File with these options, see gadc init. Default: gadc.toml beside the tables."),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,12 +124,17 @@ class OwnGraphOptions:
     features: Features = None
     categorical: Categorical = None
     missing: Missing = None
-    unknown: Unknown = "error"
+    unknown: Unknown = None
     separator: Separator = None
     encoding: Encoding = None
     decimal: Decimal = None
     repair: Repair = None
     lenient: Lenient = False
+    config: Config = None
+
+    def completed(self) -> "Self":
+        """Fill in what the command line does not say from `gadc.toml` or --config."""
+        return complete(self)
 
     @property
     def is_given(self) -> bool:
@@ -168,7 +184,7 @@ class OwnGraphOptions:
             raise ValueError("Use --edges and --nodes together: an edge table and a node table.")
         common |= {"source": self.source, "target": self.target, "node_id": self.node_id}
         common |= {"csv_options": self.csv_options, "repair": self.repairs, "lenient": self.lenient}
-        return from_tables(self.edges, self.nodes, unknown=self.unknown, **common)
+        return from_tables(self.edges, self.nodes, unknown=self.unknown or "error", **common)
 
     def _read_packed(self, folder: Path, preparation: FeaturePreparation | None) -> Data:
         """Read a packed graph into memory; its columns were chosen when it was packed."""

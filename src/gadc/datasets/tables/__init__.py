@@ -20,6 +20,7 @@
     _numbers       text columns as numbers
     _values        text as numbers, values as codes
     _report        `TableError` and `TableReport`
+    _inspection    finds the two tables of a folder and their columns
     _writers       `write_tables`, the way back
 
 The public names are in `gadc.datasets`.

@@ -11,6 +11,7 @@ from gadc.datasets.tables._table import Table
 _ENDS = (("source", "target"), ("src", "dst"), ("from", "to"))
 _IDS = ("id", "node_id", "node")
 _LABELS = ("label", "class", "y")
+_WEIGHTS = ("weight", "amount", "value", "count")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +98,16 @@ def choose_node_columns(
     if features is None:
         named = [name for name in table.schema if name not in (node_id, label)]
     return NodeColumns(table=table, node_id=node_id, label=label, features=named)
+
+
+def guess_label(table: Table, skip: Collection[str | None]) -> str | None:
+    """Find a column with a usual name of classes."""
+    return _guess(table, _LABELS, skip=skip)
+
+
+def guess_weight(table: Table, skip: Collection[str | None]) -> str | None:
+    """Find a column with a usual name of weights."""
+    return _guess(table, _WEIGHTS, skip=skip)
 
 
 def _guess(table: Table, names: Sequence[str], skip: Collection[str | None] = ()) -> str | None:
