@@ -33,45 +33,41 @@ Public modules:
     gadc.estimators  scikit-learn
     gadc.pyg         PyTorch Geometric
 
-Names and modules that need more than PyTorch and SciPy are imported at first use. The packages
+Names and modules are imported at first use, so that `import gadc` takes no time. The packages
 `gadc.operators`, `gadc.experiments`, `gadc.report` and `gadc.cli` are internal.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from gadc import series as series
-from gadc import theory as theory
+from gadc._base.lazy_names import lazy_names
 from gadc._version import __version__
-from gadc.diffusion import (
-    AGSDSolution,
-    DivergentSeriesWarning,
-    NearZeroRowSumWarning,
-    NotConvergedWarning,
-    diffuse,
-    minimize_agsd,
-    polynomial,
-    transition,
-)
-from gadc.operators import LinearOperator
 
 if TYPE_CHECKING:
     from gadc import datasets as datasets
+    from gadc import diffusion as diffusion
     from gadc import estimators as estimators
     from gadc import lab as lab
     from gadc import models as models
     from gadc import packed as packed
     from gadc import pyg as pyg
     from gadc import robustness as robustness
+    from gadc import series as series
+    from gadc import theory as theory
     from gadc import transforms as transforms
     from gadc.datasets import from_tables, load
-    from gadc.estimators import (
-        GADCClassifier,
-        GADCMultilabelClassifier,
-        GADCRegressor,
-        GADCTransformer,
+    from gadc.diffusion import (
+        AGSDSolution,
+        DivergentSeriesWarning,
+        NearZeroRowSumWarning,
+        NotConvergedWarning,
+        diffuse,
+        minimize_agsd,
+        polynomial,
+        transition,
     )
+    from gadc.estimators import GADCClassifier, GADCMultilabelClassifier, GADCRegressor, GADCTransformer
     from gadc.lab import Lab
+    from gadc.operators import LinearOperator
     from gadc.packed import PackedGraph, pack
     from gadc.robustness import audit, suspicious_edges
 
@@ -99,31 +95,37 @@ __all__ = [
     "transition",
 ]
 
-_HOMES = {
-    "GADCClassifier": "gadc.estimators",
-    "GADCMultilabelClassifier": "gadc.estimators",
-    "GADCRegressor": "gadc.estimators",
-    "GADCTransformer": "gadc.estimators",
-    "Lab": "gadc.lab",
-    "PackedGraph": "gadc.packed",
-    "audit": "gadc.robustness",
-    "from_tables": "gadc.datasets",
-    "load": "gadc.datasets",
-    "pack": "gadc.packed",
-    "suspicious_edges": "gadc.robustness",
-}
-_MODULES = ("datasets", "estimators", "lab", "models", "packed", "pyg", "robustness", "transforms")
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"gadc.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'gadc' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value  # the next access does not come here
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*__all__, *_MODULES, "diffusion", "series", "theory"])
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "datasets": ("from_tables", "load"),
+        "diffusion": (
+            "AGSDSolution",
+            "DivergentSeriesWarning",
+            "NearZeroRowSumWarning",
+            "NotConvergedWarning",
+            "diffuse",
+            "minimize_agsd",
+            "polynomial",
+            "transition",
+        ),
+        "estimators": ("GADCClassifier", "GADCMultilabelClassifier", "GADCRegressor", "GADCTransformer"),
+        "lab": ("Lab",),
+        "operators": ("LinearOperator",),
+        "packed": ("PackedGraph", "pack"),
+        "robustness": ("audit", "suspicious_edges"),
+    },
+    modules=(
+        "datasets",
+        "diffusion",
+        "estimators",
+        "lab",
+        "models",
+        "packed",
+        "pyg",
+        "robustness",
+        "series",
+        "theory",
+        "transforms",
+    ),
+)

@@ -3,16 +3,13 @@
 import pytest
 import torch
 
+from gadc._base.scalars import check_choice, check_count, check_number, check_share
 from gadc._base.validation import (
-    check_choice,
-    check_count,
     check_edge_index,
     check_edge_weight,
     check_features,
     check_finite,
     check_finite_result,
-    check_number,
-    check_share,
     check_sparse_features,
 )
 

@@ -56,8 +56,8 @@ def quick(monkeypatch):
     poisoning = AuditAttack(
         name="Metattack", kind="poisoning", attack="metattack", settings={"flips_per_step": 9}
     )
-    monkeypatch.setattr("gadc.cli._audit.FAST_AUDIT_ATTACKS", attacks)
-    monkeypatch.setattr("gadc.cli._audit.AUDIT_ATTACKS", (*attacks, poisoning))
+    monkeypatch.setattr("gadc.robustness.auditing.FAST_AUDIT_ATTACKS", attacks)
+    monkeypatch.setattr("gadc.robustness.auditing.AUDIT_ATTACKS", (*attacks, poisoning))
 
 
 @pytest.fixture

@@ -32,6 +32,22 @@ def test_help_imports_no_command_and_no_heavy_package():
     assert all(f" {name} " in done.stdout for name in COMMANDS)
 
 
+HELP_OF_EACH_COMMAND = """
+import sys
+from gadc.cli._group import COMMANDS, load_command
+for name in COMMANDS:
+    load_command(name)
+    loaded = {"numpy._core", "torch._C", "polars.dataframe", "scipy.sparse", "sklearn.base", "pandas"}
+    print(name, *loaded & set(sys.modules))
+"""
+
+
+def test_help_of_a_command_imports_no_heavy_package():
+    script = [sys.executable, "-c", HELP_OF_EACH_COMMAND]
+    done = subprocess.run(script, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == list(COMMANDS)
+
+
 def test_python_m_gadc_runs_the_command_line():
     done = subprocess.run([sys.executable, "-m", "gadc", "--version"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f"gadc {__version__}\n")

@@ -7,39 +7,35 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import torch
 import typer
-from torch import Tensor
-from torch_geometric.data import Data
 
+from gadc._base.deferred import deferred
 from gadc._base.files import write_text
-from gadc._base.pairs import encode_pairs
-from gadc._base.validation import check_choice
+from gadc._base.scalars import check_choice
 from gadc.cli._graph_data import tell_notes
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.defender import Hook, ModelName, Settings, make_defender, read_settings
+from gadc.cli._options.names import ATTACKS
 from gadc.cli._options.output import AsJson, check_file
 from gadc.cli._options.resume import Resume
 from gadc.cli._options.split_graph import SplitGraphOptions
 from gadc.cli._output import print_facts, print_json, say
 from gadc.cli._progress import counting, working
-from gadc.models._training.loop import accuracy
-from gadc.robustness.attacks import (
-    ATTACKS,
-    EdgeAttack,
-    Flips,
-    Metattack,
-    Rules,
-    Scores,
-    make_attack,
-    make_manifest,
-    save_perturbation,
-)
-from gadc.robustness.attacks._metattack import flips_of
-from gadc.robustness.attacks._storage import edges_checksum
-from gadc.robustness.auditing import Fit
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch_geometric.data import Data
+
+    from gadc.robustness.attacks import EdgeAttack, Flips, Metattack, Scores
+    from gadc.robustness.auditing import Fit
+
+with deferred():
+    import torch
+
+    from gadc import robustness
+    from gadc._base import pairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +68,7 @@ class AttackOptions:
 
     def request(self, data: Data, seed: int, fit: Fit) -> AttackRequest:
         """Check the options on a graph and return the attack they describe."""
-        check_choice("--attack", self.attack, "the name", tuple(ATTACKS))
+        check_choice("--attack", self.attack, "the name", tuple(robustness.attacks.ATTACKS))
         victims = self.victims or ("all-unlabelled" if self.attack == "metattack" else "test")
         request = AttackRequest(
             data=data,
@@ -81,7 +77,7 @@ class AttackOptions:
             budget=_read_budget(data, self.attack, self.rate, self.budget),
             victims=victims,
             nodes=_read_victims(data, victims, need_labels=self.attack != "metattack"),
-            mode=Rules(mode=self.mode).mode,
+            mode=robustness.attacks.Rules(mode=self.mode).mode,
             seed=seed,
             fit=fit,
         )
@@ -127,7 +123,7 @@ def attack(
         "model_settings": list(setting or ()),
         "test_accuracy": accuracies,
     }
-    save_perturbation(out, flips, manifest)
+    robustness.attacks.save_perturbation(out, flips, manifest)
     partial.unlink(missing_ok=True)
     if as_json:
         return print_json({"out": str(out), **manifest})
@@ -166,9 +162,13 @@ class AttackRequest:
     def run(self, scores: Scores, partial: Path, *, resume: bool) -> Flips:
         """Return the flips; `partial` is the file that holds the flips of an interrupted Metattack."""
         attack = self.make()
-        if isinstance(attack, Metattack):
+        if isinstance(attack, robustness.attacks.Metattack):
             return self._in_steps(attack, partial, resume=resume)
-        limits: dict[str, Any] = {"nodes": self.nodes, "budget": self.budget, "rules": Rules(mode=self.mode)}
+        limits: dict[str, Any] = {
+            "nodes": self.nodes,
+            "budget": self.budget,
+            "rules": robustness.attacks.Rules(mode=self.mode),
+        }
         with working(f"Attacking with {self.attack}"):
             return attack(scores, self.data, seed=self.seed, **limits)
 
@@ -181,6 +181,7 @@ class AttackRequest:
             "poisoning": (self.fit(attacked, self.seed), attacked),
         }
         tested = self.data.test_mask
+        accuracy = robustness.auditing._metrics.METRICS["accuracy"]
         with torch.no_grad():
             return {
                 case: accuracy(judged(data.x, data.edge_index, data.edge_weight)[tested], data.y[tested])
@@ -190,7 +191,9 @@ class AttackRequest:
     def manifest(self, flips: Flips, *, model: str) -> dict[str, Any]:
         """Return what is stored beside the flips."""
         known: dict[str, Any] = {"attack": self.attack, "budget": self.budget, "seed": self.seed}
-        found = make_manifest(self.data, flips, settings=self.settings, model=model, **known)
+        found = robustness.attacks.make_manifest(
+            self.data, flips, settings=self.settings, model=model, **known
+        )
         return {**found, "mode": self.mode, "victims": self.victims}
 
     def make(self) -> EdgeAttack:
@@ -199,7 +202,7 @@ class AttackRequest:
         if self.attack == "min-max":
             settings["refit"] = lambda graph: self.fit(graph, self.seed)
         try:
-            return make_attack(self.attack, **settings)
+            return robustness.attacks.make_attack(self.attack, **settings)
         except TypeError as error:  # a setting that the attack does not have
             raise ValueError(f"--attack-setting: {error}") from error
 
@@ -209,14 +212,22 @@ class AttackRequest:
         done = 0 if state is None else len(state["flips"])
         if done:
             say(f"Resuming from {done:,} flips in {partial}.")
-        limits: dict[str, Any] = {"nodes": self.nodes, "budget": budget, "rules": Rules(mode=self.mode)}
+        limits: dict[str, Any] = {
+            "nodes": self.nodes,
+            "budget": budget,
+            "rules": robustness.attacks.Rules(mode=self.mode),
+        }
         steps = attack.steps(self.data, seed=self.seed, start=state, **limits)
         with counting(math.ceil((budget - done) / attack.flips_per_step)) as begin:
             begin(f"metattack, {done:,} of {budget:,} flips")
             for state in steps:
                 self._store(partial, state)
                 begin(f"metattack, {len(state['flips']):,} of {budget:,} flips")
-        return Flips(torch.empty(2, 0, dtype=torch.int64)) if state is None else flips_of(state)
+        return (
+            robustness.attacks.Flips(torch.empty(2, 0, dtype=torch.int64))
+            if state is None
+            else robustness.attacks._metattack.flips_of(state)
+        )
 
     def _stored(self, partial: Path) -> dict[str, Any] | None:
         if not partial.exists():
@@ -236,7 +247,7 @@ class AttackRequest:
 
     def _fingerprint(self) -> dict[str, Any]:
         """Return what an interrupted attack and the attack that resumes it must have in common."""
-        digest = hashlib.sha256(edges_checksum(self.data).encode())
+        digest = hashlib.sha256(robustness.attacks._storage.edges_checksum(self.data).encode())
         for values in (self.data.x, self.data.y, self.data.train_mask, self.nodes):
             digest.update(values.contiguous().numpy().tobytes())
         options = {"settings": self.settings, "budget": self.budget, "mode": self.mode, "seed": self.seed}
@@ -253,7 +264,7 @@ def _read_budget(data: Data, attack: str, rate: float | None, budget: int | None
     if rate is not None:
         if not 0 < rate <= 1:
             raise ValueError(f"--rate must be a share of the edges in (0, 1], got {rate!r}.")
-        return max(1, round(rate * len(encode_pairs(data.edge_index, None)[0])))
+        return max(1, round(rate * len(pairs.encode_pairs(data.edge_index, None)[0])))
     if budget is None:
         raise ValueError("Give a budget: --rate (share of the edges) or --budget (number of edges).")
     return budget

@@ -1,21 +1,26 @@
 """`gadc audit`: attack a model in many ways, and check whether the figures can be trusted."""
 
+from __future__ import annotations
+
 from typing import Annotated
 
 import typer
 
-from gadc._base.validation import check_choice
+from gadc._base.deferred import deferred
+from gadc._base.scalars import check_choice
 from gadc.cli._graph_data import tell_notes
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.defender import Hook, ModelName, Settings, make_defender
+from gadc.cli._options.names import METRICS
 from gadc.cli._options.output import AsJson, ReportFile, check_report
 from gadc.cli._options.split_graph import SplitGraphOptions
 from gadc.cli._output import command_line, print_json, say
-from gadc.cli._pages.audit import audit_page, print_audit
 from gadc.cli._progress import counting, working
-from gadc.robustness.auditing import AUDIT_ATTACKS, FAST_AUDIT_ATTACKS, count_stages
-from gadc.robustness.auditing import audit as run_audit
-from gadc.robustness.auditing._metrics import METRICS
+
+with deferred():
+    from gadc import robustness
+    from gadc.cli._pages import audit as audit_page
+
 
 Rates = Annotated[str, typer.Option("--rates", help="Budgets as shares of the edges, separated by commas.")]
 Poisoning = Annotated[
@@ -25,7 +30,10 @@ Poisoning = Annotated[
 
 Metric = Annotated[
     str,
-    typer.Option("--metric", help=f"Figures to report: {', '.join(METRICS)} (the mean over the classes)."),
+    typer.Option(
+        "--metric",
+        help=f"Figures to report: {', '.join(METRICS)} (the mean over the classes).",
+    ),
 ]
 
 
@@ -54,16 +62,16 @@ def audit(
     """
     check_report(report)
     shares = _read_rates(rates)
-    check_choice("--metric", metric, "the metric", tuple(METRICS))
+    check_choice("--metric", metric, "the metric", METRICS)
     name, fit = make_defender(model, hook, setting)
     with working("Reading the graph"):
         data = graph.read_split(seed)
     tell_notes(data)
-    attacks = FAST_AUDIT_ATTACKS if fast else AUDIT_ATTACKS
+    attacks = robustness.auditing.FAST_AUDIT_ATTACKS if fast else robustness.auditing.AUDIT_ATTACKS
     numbers = range(seed, seed + seeds)
-    num_stages = count_stages(shares, attacks, numbers, poisoning=poisoning)
+    num_stages = robustness.auditing.count_stages(shares, attacks, numbers, poisoning=poisoning)
     with working("Auditing", shown=False), counting(num_stages) as begin:
-        result = run_audit(
+        result = robustness.auditing.audit(
             fit,
             lambda one: data if one == seed else graph.read_split(one),
             rates=shares,
@@ -74,12 +82,12 @@ def audit(
             progress=begin,
         )
     if report is not None:
-        audit_page(command_line(context), graph.title, name, result, data).write(report)
+        audit_page.audit_page(command_line(context), graph.title, name, result, data).write(report)
         say(f"Wrote {report}.")
     if as_json:
         print_json({"data": graph.title, "model": name, "seeds": list(numbers), **result.to_dict()})
     else:
-        print_audit(graph.title, name, result)
+        audit_page.print_audit(graph.title, name, result)
     raise typer.Exit(0 if result.passed else 1)
 
 

@@ -1,19 +1,30 @@
 """`gadc check`: what is wrong with a graph, as tables, words and a page."""
 
-from pathlib import Path
-from typing import Annotated, Any
+from __future__ import annotations
 
-import polars as pl
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
 import typer
 
+from gadc._base.deferred import deferred
 from gadc.cli._graph_data import tell_notes
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.graph import GraphOptions
+from gadc.cli._options.names import KINDS
 from gadc.cli._options.output import REPORT_SUFFIXES, AsJson, check_file, check_folder
 from gadc.cli._output import print_json, print_rows, say, write_table
 from gadc.cli._progress import iterating, working
-from gadc.datasets.tables._files import open_table
-from gadc.lab import KINDS, Lab
+
+if TYPE_CHECKING:
+    from gadc.lab import Lab
+
+with deferred():
+    import polars as pl
+
+    from gadc import lab as lab_package
+    from gadc.datasets.tables import _files as file_kinds
+
 
 FOUND = 3  # exit code: the check ran and found issues
 _FORMATS = ("parquet", "csv")
@@ -105,16 +116,16 @@ def _read(graph: GraphOptions, precision: float) -> Lab:
     """Read the graph; two tables are kept, so that cleaned ones can be written."""
     graph.check_source()
     if graph.graph is not None and graph.noise is None:  # it may have no features
-        return Lab(graph.read_own(keep_rows=True), precision=precision)
+        return lab_package.Lab(graph.read_own(keep_rows=True), precision=precision)
     if graph.edges is None or graph.noise is not None:
-        return Lab(graph.read(keep_sparse=True), precision=precision)
+        return lab_package.Lab(graph.read(keep_sparse=True), precision=precision)
     if graph.repair or graph.lenient:  # cleaned tables are written row by row, so no row may be left out
         raise ValueError("gadc check: --repair and --lenient cannot be used; repair the tables first.")
     options: dict[str, Any] = {"categorical": graph.categorical, "missing": graph.missing}
     options = {name: value for name, value in options.items() if value is not None}
-    lab = Lab(
-        open_table(graph.edges, "edges", graph.csv_options),
-        None if graph.nodes is None else open_table(graph.nodes, "nodes", graph.csv_options),
+    lab = lab_package.Lab(
+        file_kinds.open_table(graph.edges, "edges", graph.csv_options),
+        None if graph.nodes is None else file_kinds.open_table(graph.nodes, "nodes", graph.csv_options),
         label=graph.label,
         source=graph.source,
         target=graph.target,

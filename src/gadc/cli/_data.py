@@ -1,9 +1,12 @@
 """`gadc data`: list, describe, download and verify named data sets."""
 
-from typing import Annotated, Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gadc._base.deferred import deferred
 from gadc._base.text import visible
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.graph import DataDir
@@ -11,14 +14,20 @@ from gadc.cli._options.output import AsJson
 from gadc.cli._options.own_graph import OwnGraphOptions
 from gadc.cli._output import print_facts, print_json, print_rows, say
 from gadc.cli._wording import name_options
-from gadc.datasets import ChecksumError, DatasetNotFoundError, card, graph_statistics
-from gadc.datasets.named._checksums import check, known
-from gadc.datasets.named._loading import read_raw_graph
-from gadc.datasets.named._registry import REGISTRY, record
-from gadc.datasets.named._sources import Sources
-from gadc.packed import PackedGraph
-from gadc.packed._graph import is_packed
-from gadc.packed._inspect import statistics
+
+if TYPE_CHECKING:
+    from gadc.datasets.named._sources import Sources
+
+with deferred():
+    from gadc import datasets
+    from gadc import packed as on_disk
+    from gadc.datasets.named import _checksums as checksums
+    from gadc.datasets.named import _loading as loading
+    from gadc.datasets.named import _registry as registry
+    from gadc.datasets.named import _sources as data_sources
+    from gadc.packed import _graph as packed_graph
+    from gadc.packed import _inspect as packed_facts
+
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="List, describe, download and verify named data sets."
@@ -33,7 +42,7 @@ def list_(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
     Example: gadc data list
     """
-    sources = Sources(root=data_dir)
+    sources = data_sources.Sources(root=data_dir)
     rows: list[dict[str, Any]] = [
         {
             "name": name,
@@ -45,7 +54,7 @@ def list_(data_dir: DataDir = None, as_json: AsJson = False) -> None:
             "splits": list(entry.splits),
             "attacks": list(entry.attacks),
         }
-        for name, entry in REGISTRY.items()
+        for name, entry in registry.REGISTRY.items()
     ]
     if as_json:
         return print_json(rows)
@@ -81,7 +90,7 @@ def info(
         )
     if name is None:
         return _describe_own(graph, as_json)
-    facts = card(name, root=data_dir, split=split, seed=seed, attack=attack, rate=rate).to_dict()
+    facts = datasets.card(name, root=data_dir, split=split, seed=seed, attack=attack, rate=rate).to_dict()
     if as_json:
         return print_json(facts)
     print_facts(name, {key: value for key, value in facts.items() if key not in ("name", "files")})
@@ -93,11 +102,11 @@ def get(name: Name, data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
     Example: gadc data get cora
     """
-    sources = Sources(root=data_dir, progress=not as_json)
+    sources = data_sources.Sources(root=data_dir, progress=not as_json)
     if name == "ogbn-products":
-        read_raw_graph(name, sources)  # the ogb package has its own download
+        loading.read_raw_graph(name, sources)  # the ogb package has its own download
     states = {}
-    for path in record(name).all_files:
+    for path in registry.record(name).all_files:
         states[path] = _fetch(sources, path, name)
         if not as_json:
             typer.echo(f"{path}: {states[path]}")
@@ -118,13 +127,17 @@ def verify(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
     Example: gadc data verify
     """
-    files = [(place / path, path) for place in Sources(root=data_dir).places for path in known()]
+    files = [
+        (place / path, path)
+        for place in data_sources.Sources(root=data_dir).places
+        for path in checksums.known()
+    ]
     here = [(file, path) for file, path in files if file.is_file()]
     wrong = []
     for file, path in here:
         try:
-            check(file.read_bytes(), path, str(file))
-        except ChecksumError as error:
+            checksums.check(file.read_bytes(), path, str(file))
+        except datasets.ChecksumError as error:
             wrong.append({"file": error.file, "expected": error.expected, "got": error.got})
     if as_json:
         print_json({"checked": len(here), "wrong": wrong})
@@ -141,18 +154,20 @@ def _fetch(sources: Sources, path: str, name: str) -> str:
         return "here"
     try:
         return f"got {sources.fetch(path, owner=name).stat().st_size:,} bytes"
-    except DatasetNotFoundError as error:
+    except datasets.DatasetNotFoundError as error:
         return f"missing: {error.__cause__}"
 
 
 def _describe_own(graph: OwnGraphOptions, as_json: bool) -> None:
     """Print the statistics of a user's graph and what was found in the tables."""
-    if graph.graph is not None and is_packed(graph.graph):  # its files say all, however large it is
-        packed = PackedGraph(graph.graph)
-        facts, report = statistics(packed), packed.report
+    if graph.graph is not None and packed_graph.is_packed(
+        graph.graph
+    ):  # its files say all, however large it is
+        packed = on_disk.PackedGraph(graph.graph)
+        facts, report = packed_facts.statistics(packed), packed.report
     else:
         data = graph.read_own()
-        facts, report = graph_statistics(data), getattr(data, "table_report", None)
+        facts, report = datasets.graph_statistics(data), getattr(data, "table_report", None)
     if as_json:
         return print_json({**facts, "report": None if report is None else report.to_dict()})
     print_facts(str(graph.graph or graph.nodes), facts)

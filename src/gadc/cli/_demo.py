@@ -5,24 +5,30 @@ images per class are labelled. A linear model is trained on S X for plain diffus
 an MLP on the noisy pixels alone. Validation images choose λ, K and ε of each; test images give the figures.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import torch
 import typer
-from torch_geometric.data import Data
-from torch_geometric.transforms import Compose
 
+from gadc._base.deferred import deferred
 from gadc.cli._options.output import AsJson, check_report
 from gadc.cli._output import command_line, print_json, print_rows, say
-from gadc.cli._pages.demo import Outcome, demo_page, mean_and_deviation, summarize
 from gadc.cli._progress import counting
-from gadc.datasets import digits
-from gadc.diffusion import diffuse
-from gadc.models import FeatureModel
-from gadc.models._training.loop import accuracy
-from gadc.transforms import EdgeAddition, GaussianNoise
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+    from gadc.cli._pages.demo import Outcome
+
+with deferred():
+    import torch
+
+    from gadc import datasets, diffusion, models, transforms
+    from gadc.cli._pages import demo as demo_page
+
 
 _TITLE = "Digits with noisy pixels and planted edges"
 NOISE = 0.4  # standard deviation; the pixels lie in [0, 1]
@@ -60,8 +66,8 @@ def demo(
     seeds = range(seed, seed + runs)
     with counting(runs * len(METHODS)) as begin:
         outcomes = [compare(corrupted_digits(one), one, begin) for one in seeds]
-    rows = summarize(outcomes)
-    page = demo_page(
+    rows = demo_page.summarize(outcomes)
+    page = demo_page.demo_page(
         command_line(context),
         outcomes,
         title=_TITLE,
@@ -73,15 +79,18 @@ def demo(
     page.write(out)
     if as_json:
         return print_json({"out": str(out), "seeds": list(seeds), "figures": rows})
-    shown = [{"features": row["method"], "test accuracy %": mean_and_deviation(row)} for row in rows]
+    shown = [
+        {"features": row["method"], "test accuracy %": demo_page.mean_and_deviation(row)} for row in rows
+    ]
     print_rows(f"{_TITLE} ({runs} {'seed' if runs == 1 else 'seeds'})", shown)
     say(f"Wrote {out}.")
 
 
 def corrupted_digits(seed: int) -> Data:
     """Return the digits with noisy pixels and planted edges."""
-    corrupt = Compose([GaussianNoise(level=NOISE, seed=seed), EdgeAddition(rate=RATE, seed=seed)])
-    return corrupt(digits(seed=seed))
+    noisy = transforms.GaussianNoise(level=NOISE, seed=seed)(datasets.digits(seed=seed))
+    corrupted: Data = transforms.EdgeAddition(rate=RATE, seed=seed)(noisy)
+    return corrupted
 
 
 def compare(data: Data, seed: int, begin: Callable[[str], None]) -> list[Outcome]:
@@ -109,15 +118,22 @@ def _best(data: Data, method: str, seed: int) -> Outcome:
 
 def _outcome(data: Data, method: str, settings: dict[str, Any], seed: int) -> Outcome:
     # I and IV may diverge here, which with a few steps only changes the scale; validation judges the result.
-    x = diffuse(data.x, data.edge_index, check_convergence=False, **settings) if settings else data.x
+    x = (
+        diffusion.diffuse(data.x, data.edge_index, check_convergence=False, **settings)
+        if settings
+        else data.x
+    )
     seen = data.__copy__()
     seen.x = (x - x.mean(0)) / x.std(0) / 3
     head = "linear" if settings else "mlp"
-    fitted = FeatureModel(head=head, lr=0.03, dropout=0.0 if settings else 0.5, epochs=100).fit(
+    fitted = models.FeatureModel(head=head, lr=0.03, dropout=0.0 if settings else 0.5, epochs=100).fit(
         seen, seed=seed
     )
-    correct = accuracy(fitted.logits[data.test_mask], data.y[data.test_mask])
-    return Outcome(method=method, settings=settings, test_accuracy=correct, features=x, fitted=fitted)
+    hits = fitted.logits.argmax(-1) == data.y
+    correct = 100.0 * float(hits[data.test_mask].double().mean())
+    return demo_page.Outcome(
+        method=method, settings=settings, test_accuracy=correct, features=x, fitted=fitted
+    )
 
 
 def _settings() -> dict[str, str]:

@@ -1,15 +1,13 @@
 """`gadc denoise`: the diffused features S X under the names of the user's columns."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import polars as pl
-import torch
 import typer
-from torch import Tensor
-from torch_geometric.data import Data
 
-from gadc import packed
+from gadc._base.deferred import deferred
 from gadc.cli._graph_data import feature_names, id_column, tell_notes
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.cluster import ClusterOptions
@@ -18,12 +16,23 @@ from gadc.cli._options.graph import GraphOptions, refuse_for_packed
 from gadc.cli._options.output import AsJson, EscapeFormulas, TableOrFolderOut, check_table_path
 from gadc.cli._output import print_facts, print_json, say, write_table
 from gadc.cli._progress import iterating, working
-from gadc.diffusion import converged, diffuse, minimize_agsd, normalize_rows, row_sums, transition
-from gadc.estimators._graph_data import read_preparation
-from gadc.packed import PackedGraph
-from gadc.packed._denoise import denoise_stages
-from gadc.packed._diffusion import make_run, scale_stage
-from gadc.packed._plan import check_peak_memory
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch_geometric.data import Data
+
+    from gadc.packed import PackedGraph
+
+with deferred():
+    import polars as pl
+    import torch
+
+    from gadc import diffusion as gadc_diffusion
+    from gadc import estimators, packed
+    from gadc.packed import _denoise as packed_denoise
+    from gadc.packed import _diffusion as packed_diffusion
+    from gadc.packed import _plan as planning
+
 
 _SMALLEST_SUM = 1e-6  # share of the largest row sum below which a sum is a rounding error
 
@@ -71,7 +80,7 @@ def denoise(
         data = graph.read()
     tell_notes(data)
     features, found = _minimize(data, diffusion) if exact else _diffuse(data, diffusion, paper_scale)
-    known = read_preparation(data)
+    known = estimators._graph_data.read_preparation(data)
     if known is not None and known.is_standardized:
         features, data.feature_names = known.unscale(features), known.raw_names
     write_table(_frame(data, features), out, escape_formulas=escape_formulas)
@@ -92,12 +101,12 @@ def _denoise_packed(
 ) -> None:
     """Denoise the features of a packed graph in tasks."""
     settings = diffusion.settings()
-    run = make_run(graph, cluster.work_folder(out), memory=cluster.task_memory(), **settings)
+    run = packed_diffusion.make_run(graph, cluster.work_folder(out), memory=cluster.task_memory(), **settings)
     if cluster.dry_run:
-        stages = [scale_stage(graph, run.folder)] if standardize else []
-        stages += denoise_stages(run, paper_scale=paper_scale)
+        stages = [packed_diffusion.scale_stage(graph, run.folder)] if standardize else []
+        stages += packed_denoise.denoise_stages(run, paper_scale=paper_scale)
         return cluster.print_plan("denoise", run, stages, as_json=as_json)
-    check_peak_memory("denoise", run, cluster.memory_bytes)
+    planning.check_peak_memory("denoise", run, cluster.memory_bytes)
     with cluster.running() as how:
         facts = packed.denoise(
             graph, out, paper_scale=paper_scale, standardize=standardize, **how, **settings
@@ -114,8 +123,8 @@ def _diffuse(data: Data, options: DiffusionOptions, paper_scale: bool) -> tuple[
     """Return S X, scaled by the row sums of S unless the paper's scale is requested, and the settings."""
     settings = options.settings()
     with working("Diffusing"):
-        x = normalize_rows(data.x, settings.pop("normalize"))
-        features = diffuse(x, data.edge_index, data.get("edge_weight"), **settings)
+        x = gadc_diffusion.normalize_rows(data.x, settings.pop("normalize"))
+        features = gadc_diffusion.diffuse(x, data.edge_index, data.get("edge_weight"), **settings)
     if not features.isfinite().all():
         raise ValueError("denoise: the series overflows; use a smaller --lam, --num-steps or --eps.")
     if not paper_scale:
@@ -126,11 +135,11 @@ def _diffuse(data: Data, options: DiffusionOptions, paper_scale: bool) -> tuple[
 def _row_sums(x: Tensor, data: Data, options: DiffusionOptions) -> Tensor:
     """Return S 1."""
     edges = data.edge_index, data.get("edge_weight")
-    operator = transition(x, *edges, variant=options.variant, eps=options.eps)
+    operator = gadc_diffusion.transition(x, *edges, variant=options.variant, eps=options.eps)
     if options.num_steps is None:
         ones = torch.ones((len(x), 1), dtype=x.dtype)
-        return converged(operator, ones, options.lam, options.rtol).features.squeeze(1)
-    return row_sums(operator, lam=options.lam, num_steps=options.num_steps)
+        return gadc_diffusion.converged(operator, ones, options.lam, options.rtol).features.squeeze(1)
+    return gadc_diffusion.row_sums(operator, lam=options.lam, num_steps=options.num_steps)
 
 
 def _keep_units(features: Tensor, sums: Tensor, x: Tensor) -> Tensor:
@@ -158,8 +167,8 @@ def _minimize(data: Data, options: DiffusionOptions) -> tuple[Tensor, dict[str, 
     if options.variant != "II":
         raise ValueError(f"--exact minimises AGSD itself, which has no variants, got {options.variant!r}.")
     with working("Minimising", shown=False), iterating("Minimising") as tell:
-        solution = minimize_agsd(
-            normalize_rows(data.x, options.normalize),
+        solution = gadc_diffusion.minimize_agsd(
+            gadc_diffusion.normalize_rows(data.x, options.normalize),
             data.edge_index,
             data.get("edge_weight"),
             lam=options.lam,

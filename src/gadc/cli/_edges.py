@@ -1,17 +1,15 @@
 """`gadc edges`: the edges of a graph as a table, the least trusted first."""
 
+from __future__ import annotations
+
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
-import polars as pl
 import typer
-from torch import Tensor
-from torch_geometric.data import Data
 
-from gadc import packed
 from gadc._base.memory import available_memory, format_bytes
 from gadc.cli._graph_data import id_column, labels_to_fit, tell_notes
 from gadc.cli._models import load_model
@@ -21,16 +19,27 @@ from gadc.cli._options.graph import GraphOptions
 from gadc.cli._options.output import AsJson, EscapeFormulas, check_table_path
 from gadc.cli._output import print_facts, print_json, print_rows, say, write_table
 from gadc.cli._progress import working
-from gadc.datasets import from_tables
-from gadc.datasets.tables._from_tables import read_other_columns
-from gadc.estimators import GADCClassifier
-from gadc.packed import PackedGraph
-from gadc.packed._edges import edge_stages, make_edge_run, read_pairs
-from gadc.packed._fit import fit_bytes
-from gadc.packed._plan import check_peak_memory
-from gadc.robustness import suspicious_edges
-from gadc.robustness.edges import SCORES, detection_quality, undirected_pairs
-from gadc.robustness.edges._table import end_names
+from gadc._base.deferred import deferred
+from gadc.cli._options.names import SCORES
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gadc.estimators import GADCClassifier
+    from gadc.packed import PackedGraph
+    from torch import Tensor
+    from torch_geometric.data import Data
+
+with deferred():
+    from gadc.datasets.tables import _from_tables as table_reading
+    from gadc.packed import _edges as packed_edges
+    from gadc.packed import _fit as packed_fit
+    from gadc.packed import _plan as planning
+    from gadc import datasets
+    from gadc import estimators
+    from gadc import packed
+    from gadc import robustness
+    import polars as pl
+
 
 _NUM_SHOWN = 10
 _NUM_PACKED = 10_000
@@ -100,7 +109,7 @@ def edges(
     classifier = (fitted or _simple_classifier(data, graph.seed)) if effects else None
     known = None if truth is None else _read_truth(truth, data, graph)
     with working("Scoring the edges"):
-        table = suspicious_edges(
+        table = robustness.suspicious_edges(
             data, classifier, score=score, num_effects=effects, known_false=known, seed=graph.seed
         )
     if top is not None:
@@ -113,7 +122,7 @@ def edges(
     if as_json:
         return print_json({**facts, "first": table.head(_NUM_SHOWN).to_dicts()})
     print_facts(graph.title, facts)
-    _print_first(table, ("row", *end_names(data)))
+    _print_first(table, ("row", *robustness.edges._table.end_names(data)))
 
 
 def _packed_edges(
@@ -128,16 +137,16 @@ def _packed_edges(
     as_json: bool,
 ) -> None:
     """List the least trusted edges of a packed graph."""
-    known = None if truth is None else read_pairs(opened, truth, source=graph.source, target=graph.target)
+    known = None if truth is None else packed_edges.read_pairs(opened, truth, source=graph.source, target=graph.target)
     with ExitStack() as stack:
         folder = cluster.workdir or (None if out is None else str(cluster.work_folder(out)))
         if folder is None:
             folder = stack.enter_context(TemporaryDirectory(prefix="gadc-edges-"))
-        run = make_edge_run(opened, folder, memory=cluster.task_memory())
+        run = packed_edges.make_edge_run(opened, folder, memory=cluster.task_memory())
         if cluster.dry_run:
-            stages = edge_stages(run, score=score, top=top, seed=graph.seed)
+            stages = packed_edges.edge_stages(run, score=score, top=top, seed=graph.seed)
             return cluster.print_plan("edges", run, stages, as_json=as_json)
-        check_peak_memory("edges", run, cluster.memory_bytes)
+        planning.check_peak_memory("edges", run, cluster.memory_bytes)
         with cluster.running() as how:
             how.pop("workdir")
             how |= {"score": score, "seed": graph.seed, "known_false": known}
@@ -161,7 +170,7 @@ def _fits_for_effects(graph: PackedGraph, cluster: ClusterOptions) -> bool:
         raise ValueError(
             "--model: effects of edges are computed in memory, without --cluster, --workdir and --dry-run."
         )
-    needed, room = fit_bytes(graph), cluster.memory_bytes or available_memory()
+    needed, room = packed_fit.fit_bytes(graph), cluster.memory_bytes or available_memory()
     if needed > room:
         raise ValueError(
             f"--model: effects of edges need the graph in memory, about {format_bytes(needed)}, and "
@@ -183,7 +192,7 @@ def _with_other_columns(table: pl.DataFrame, data: Data, graph: GraphOptions) ->
         return table
     columns = data.table_report.columns
     known = (columns["source"], columns["target"])
-    names, others = read_other_columns(graph.edges, known, graph.csv_options)
+    names, others = table_reading.read_other_columns(graph.edges, known, graph.csv_options)
     others = table.select("row").join(others, on="row", how="left", maintain_order="left").drop("row")
     for name, column in zip(names, others, strict=True):
         free = name
@@ -196,8 +205,8 @@ def _with_other_columns(table: pl.DataFrame, data: Data, graph: GraphOptions) ->
 def _read_truth(path: Path, data: Data, graph: GraphOptions) -> Tensor:
     """Read the pairs known to be false, shape (2, k)."""
     nodes = pl.DataFrame({"id": id_column(data)})
-    listed = from_tables(path, nodes, source=graph.source, target=graph.target, node_id="id")
-    return undirected_pairs(listed.edge_index, int(data.num_nodes))
+    listed = datasets.from_tables(path, nodes, source=graph.source, target=graph.target, node_id="id")
+    return robustness.edges.undirected_pairs(listed.edge_index, int(data.num_nodes))
 
 
 def _quality(table: pl.DataFrame, known: Tensor | None) -> dict[str, Any]:
@@ -207,7 +216,7 @@ def _quality(table: pl.DataFrame, known: Tensor | None) -> dict[str, Any]:
         count = int(table["known_false"].sum())
         quality["known_false"] = count
         quality["known_false_not_in_graph"] = 0 if known is None else known.shape[1] - count
-        quality |= detection_quality(table["score"].to_torch(), table["known_false"].to_torch())
+        quality |= robustness.edges.detection_quality(table["score"].to_torch(), table["known_false"].to_torch())
     return quality
 
 
@@ -216,6 +225,6 @@ def _simple_classifier(data: Data, seed: int) -> GADCClassifier | None:
     if data.y is None or not (data.y >= 0).any():
         say("note: no effects on predictions, because there is neither --model nor a label")
         return None
-    simple = GADCClassifier(variant="plain", lam=4.0, num_steps=4, random_state=seed)
+    simple = estimators.GADCClassifier(variant="plain", lam=4.0, num_steps=4, random_state=seed)
     with working("Training plain diffusion"):
         return simple.fit_data(labels_to_fit(data))

@@ -1,22 +1,31 @@
 """`gadc evaluate`: accuracy of a model on nodes whose class is known."""
 
-from typing import Any
+from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING, Any
+
 import typer
-from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, log_loss
-from torch_geometric.data import Data
 
+from gadc._base.deferred import deferred
 from gadc.cli._graph_data import check_labels, nodes_in, tell_notes
 from gadc.cli._models import ModelFile, class_positions, load_model, predict_probabilities
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.graph import GraphOptions
 from gadc.cli._options.output import AsJson, ReportFile, check_report
 from gadc.cli._output import command_line, print_facts, print_json, print_rows, say
-from gadc.cli._pages.model import evaluation_page
 from gadc.cli._progress import working
-from gadc.estimators import GADCClassifier
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch_geometric.data import Data
+
+    from gadc.estimators import GADCClassifier
+
+with deferred():
+    import numpy as np
+    import sklearn
+
+    from gadc.cli._pages import model as model_page
 
 
 @expand_bundles
@@ -46,7 +55,9 @@ def evaluate(
     if report is not None:
         shown = {"title": graph.title, "part": part, "data": data, "codes": codes}
         with working("Writing the report"):
-            evaluation_page(command_line(context), **shown, model=classifier, facts=facts).write(report)
+            model_page.evaluation_page(command_line(context), **shown, model=classifier, facts=facts).write(
+                report
+            )
         say(f"Wrote {report}.")
     confusion = facts.pop("confusion")
     if as_json:
@@ -74,12 +85,12 @@ def _measure(codes: NDArray[np.int64], probability: NDArray[Any], count: int) ->
     predicted = probability.argmax(1)
     return {
         "nodes": int(judged.sum()),
-        "accuracy": float(accuracy_score(truth, predicted)),
-        "macro_f1": float(f1_score(truth, predicted, average="macro", zero_division=0)),
-        "log_loss": float(log_loss(truth, probability, labels=labels))
+        "accuracy": float(sklearn.metrics.accuracy_score(truth, predicted)),
+        "macro_f1": float(sklearn.metrics.f1_score(truth, predicted, average="macro", zero_division=0)),
+        "log_loss": float(sklearn.metrics.log_loss(truth, probability, labels=labels))
         if count > 1
         else 0.0,  # an old model may know one class
-        "confusion": confusion_matrix(truth, predicted, labels=labels).tolist(),
+        "confusion": sklearn.metrics.confusion_matrix(truth, predicted, labels=labels).tolist(),
     }
 
 

@@ -1,10 +1,16 @@
 """One line and an exit code for every failure that is not a bug."""
 
+from __future__ import annotations
+
 import errno
 
+from gadc._base.deferred import deferred
 from gadc._base.text import visible
 from gadc.cli._wording import name_options
-from gadc.datasets import ChecksumError, TableError
+
+with deferred():
+    from gadc import datasets
+
 
 FAILED, INVALID = 1, 2  # exit codes: it could not be done; the request makes no sense
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
@@ -13,13 +19,13 @@ _OUT_OF_MEMORY = ("can't allocate memory", "not enough memory")  # how torch say
 
 def describe_failure(error: BaseException) -> tuple[str, int] | None:
     """Return the message and the exit code of a failed command; None for a bug, which needs its traceback."""
-    if isinstance(error, TableError):
+    if isinstance(error, datasets.TableError):
         lines = [_line(name_options(str(one))) for one in error.problems]
         if len(lines) > 1:
             advice = "use --lenient to repair all that can be repaired"
             return "\n  - ".join([f"the tables have {len(lines)} problems; {advice}:", *lines]), INVALID
         return lines[0], INVALID
-    if isinstance(error, ValueError) and not isinstance(error, ChecksumError):
+    if isinstance(error, ValueError) and not isinstance(error, datasets.ChecksumError):
         return _line(str(error)), INVALID
     if isinstance(error, MemoryError) or _is_out_of_memory(error):
         return f"out of memory: {_line(str(error)) or 'the system gave no more'}", FAILED

@@ -1,11 +1,14 @@
 """`gadc fit`: train a classifier on the labelled nodes of a graph and compare it with controls."""
 
+from __future__ import annotations
+
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gadc._base.deferred import deferred
 from gadc._base.memory import available_memory, format_bytes
 from gadc.cli._graph_data import labels_to_fit, tell_notes, without_graph
 from gadc.cli._models import class_positions
@@ -15,14 +18,19 @@ from gadc.cli._options.diffusion import ClassifierOptions
 from gadc.cli._options.graph import GraphOptions
 from gadc.cli._options.output import AsJson, ReportFile, check_file, check_report
 from gadc.cli._output import command_line, print_json, print_rows, say
-from gadc.cli._pages.finalists import finalist_rows, metric_name
-from gadc.cli._pages.model import fit_page
 from gadc.cli._progress import working, working_until
-from gadc.estimators import GADCClassifier
-from gadc.packed import PackedGraph
-from gadc.packed._fit import fit as fit_on_disk
-from gadc.packed._fit import fit_bytes, labelled_rows, plan_fit
-from gadc.packed._plan import plan_stages
+
+if TYPE_CHECKING:
+    from gadc.estimators import GADCClassifier
+    from gadc.packed import PackedGraph
+
+with deferred():
+    from gadc import estimators
+    from gadc.cli._pages import finalists as finalists_page
+    from gadc.cli._pages import model as model_page
+    from gadc.packed import _fit as packed_fit
+    from gadc.packed import _plan as planning
+
 
 _NO_GRAPH = "MLP without the graph"
 
@@ -56,7 +64,7 @@ def fit(
     packed = graph.open_packed("standardize")
     if packed is None:
         cluster.check_unused()
-    elif cluster.dry_run or fit_bytes(packed) > (cluster.memory_bytes or available_memory()):
+    elif cluster.dry_run or packed_fit.fit_bytes(packed) > (cluster.memory_bytes or available_memory()):
         _refuse_report(packed, report, cluster)
         return _fit_packed(packed, diffusion, cluster, out, head, graph, as_json)
     with working("Reading the graph"):
@@ -81,7 +89,7 @@ def fit(
             "codes": class_positions(chosen, seen),
         }
         with working("Writing the report"):
-            fit_page(command_line(context), **shown, models=models, figures=figures).write(report)
+            model_page.fit_page(command_line(context), **shown, models=models, figures=figures).write(report)
         say(f"Wrote {report}.")
     known, classes = int((seen.y >= 0).sum()), chosen.classes_.tolist()
     if as_json:
@@ -90,9 +98,11 @@ def fit(
         reasons = {"explanation": chosen.explain_, "report": chosen.report_}
         return print_json({**facts, "figures": figures, **reasons})
     print_rows(f"{graph.title}: {known:,} labels, {len(classes)} classes", figures)
-    finalists = finalist_rows(chosen)
+    finalists = finalists_page.finalist_rows(chosen)
     if finalists:
-        print_rows(f"Finalists, compared by {metric_name(chosen)}", finalists, wrap="candidate")
+        print_rows(
+            f"Finalists, compared by {finalists_page.metric_name(chosen)}", finalists, wrap="candidate"
+        )
     say(verdict)
     say(f"Wrote {out}.")
 
@@ -101,7 +111,7 @@ def _refuse_report(graph: PackedGraph, report: Path | None, cluster: ClusterOpti
     if report is not None:
         room = cluster.memory_bytes or available_memory()
         raise ValueError(
-            f"--report needs the graph in memory, about {format_bytes(fit_bytes(graph))}, and "
+            f"--report needs the graph in memory, about {format_bytes(packed_fit.fit_bytes(graph))}, and "
             f"{format_bytes(room)} are allowed; leave it out, or raise --memory."
             if not cluster.dry_run
             else "--report and --dry-run cannot be used together."
@@ -119,15 +129,17 @@ def _fit_packed(
 ) -> None:
     """Fit a graph that does not fit into memory, and compare it with an MLP on the labelled rows."""
     settings = {**diffusion.settings(), "random_state": options.seed}
-    model = GADCClassifier(head=head, directed=graph.directed, **settings)
+    model = estimators.GADCClassifier(head=head, directed=graph.directed, **settings)
     budget = cluster.memory_bytes or available_memory()
     if cluster.dry_run:
         folder = cluster.work_folder(graph.path.with_name(f"{graph.path.name}-fit"))
-        plan, stages = plan_fit(graph, model, folder, budget=budget, standardize=bool(options.standardize))
+        plan, stages = packed_fit.plan_fit(
+            graph, model, folder, budget=budget, standardize=bool(options.standardize)
+        )
         say(f"forecast: {plan.summary()}")
-        return print_stages("fit", plan_stages(stages), plan.memory, disk=plan.disk, as_json=as_json)
+        return print_stages("fit", planning.plan_stages(stages), plan.memory, disk=plan.disk, as_json=as_json)
     with cluster.running() as how:
-        fit_on_disk(
+        packed_fit.fit(
             graph,
             model,
             standardize=bool(options.standardize),
@@ -135,11 +147,11 @@ def _fit_packed(
             forecast=lambda expected: say(f"forecast: {expected.summary()}"),
         )
     model.save(out)
-    alone = GADCClassifier(head="mlp", dropout=0.5, lr=0.01, **{**settings, "variant": "plain"})
+    alone = estimators.GADCClassifier(head="mlp", dropout=0.5, lr=0.01, **{**settings, "variant": "plain"})
     with working(f"Training {_NO_GRAPH}"):
-        alone.fit_data(labelled_rows(graph, model.feature_preparation_))
+        alone.fit_data(packed_fit.labelled_rows(graph, model.feature_preparation_))
     figures = [_figures(f"GADC {model.variant}", model), _figures(_NO_GRAPH, alone)]
-    known = int((labelled_rows(graph).y >= 0).sum())
+    known = int((packed_fit.labelled_rows(graph).y >= 0).sum())
     classes = model.classes_.tolist()
     if as_json:
         facts = {"out": str(out), "labels": known, "classes": classes, "settings": model.get_params()}
@@ -154,12 +166,14 @@ def _fit_packed(
 def _models(options: ClassifierOptions, head: str, seed: int) -> dict[str, GADCClassifier]:
     """Return the model that is saved, then its controls."""
     settings = {**options.settings(), "random_state": seed}
-    models = {f"GADC {options.variant}": GADCClassifier(head=head, **settings)}
+    models = {f"GADC {options.variant}": estimators.GADCClassifier(head=head, **settings)}
     if options.variant == "auto":  # its candidates are the controls
         return models
     if options.variant != "plain":
-        models["ε = 0 (plain diffusion)"] = GADCClassifier(head=head, **{**settings, "variant": "plain"})
-    mlp = GADCClassifier(head="mlp", dropout=0.5, lr=0.01, **{**settings, "variant": "plain"})
+        models["ε = 0 (plain diffusion)"] = estimators.GADCClassifier(
+            head=head, **{**settings, "variant": "plain"}
+        )
+    mlp = estimators.GADCClassifier(head="mlp", dropout=0.5, lr=0.01, **{**settings, "variant": "plain"})
     return {**models, _NO_GRAPH: mlp}
 
 

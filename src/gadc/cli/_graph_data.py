@@ -1,19 +1,28 @@
 """Ids, names, labels and split of a graph, as the commands use them."""
 
+from __future__ import annotations
+
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-import torch
-from torch import Tensor
-from torch_geometric.data import Data
-
+from gadc._base.deferred import deferred
 from gadc.cli._output import say
 from gadc.cli._wording import name_options
-from gadc.datasets import FeaturePreparation
-from gadc.estimators import GADCClassifier
-from gadc.estimators._graph_data import read_preparation
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch_geometric.data import Data
+
+    from gadc.datasets import FeaturePreparation
+    from gadc.estimators import GADCClassifier
+
+with deferred():
+    import polars as pl
+    import torch
+
+    from gadc import datasets, estimators
+
 
 _MAX_RATIO = 100.0  # ratio of the standard deviations of two features above which the user is told
 _PARTS = ("train", "val", "test")
@@ -50,7 +59,9 @@ def standardize(data: Data, *, robust: bool = False) -> Data:
         data: The graph.
         robust: Whether to scale by median and quartiles, and to say so in the report. Default: no.
     """
-    known = read_preparation(data) or FeaturePreparation.of_matrix(feature_names(data))
+    known = estimators._graph_data.read_preparation(data) or datasets.FeaturePreparation.of_matrix(
+        feature_names(data)
+    )
     known = known.with_scales(data.x, robust=robust)
     changed = known.apply(data)
     report = data.get("table_report")

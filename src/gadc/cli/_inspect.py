@@ -1,12 +1,13 @@
 """`gadc inspect`: facts about a graph, cost of the variants on it, and a suggestion."""
 
+from __future__ import annotations
+
 import time
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import torch
 import typer
-from torch_geometric.data import Data
 
+from gadc._base.deferred import deferred
 from gadc._base.memory import available_memory, memory_bytes
 from gadc.cli._graph_data import nodes_to_fit, tell_notes
 from gadc.cli._options.bundle import expand_bundles
@@ -14,17 +15,23 @@ from gadc.cli._options.graph import GraphOptions
 from gadc.cli._options.output import AsJson
 from gadc.cli._output import print_facts, print_json, print_rows, say
 from gadc.cli._progress import working
-from gadc.datasets import graph_statistics
-from gadc.diffusion import VARIANTS, connectivity_factor, noise_gain, transition
-from gadc.models.auto import measure_facts, suggest
-from gadc.models.auto._facts import edge_contrast, noise_level
-from gadc.operators import LinearOperator
-from gadc.packed import PackedGraph
-from gadc.packed._diffusion import diffusion_stages, make_run, peak_memory
-from gadc.packed._fit import fit_bytes
-from gadc.packed._inspect import statistics
-from gadc.packed._plan import plan_stages
-from gadc.packed._sample import sample_graph
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+    from gadc.operators import LinearOperator
+    from gadc.packed import PackedGraph
+
+with deferred():
+    import torch
+
+    from gadc import datasets, diffusion, models
+    from gadc.packed import _diffusion as packed_diffusion
+    from gadc.packed import _fit as packed_fit
+    from gadc.packed import _inspect as packed_facts
+    from gadc.packed import _plan as planning
+    from gadc.packed import _sample as sampling
+
 
 LAM, NUM_STEPS = 32.0, 16
 _NUM_COLUMNS = 32  # features that are multiplied to estimate the time for all of them
@@ -52,14 +59,14 @@ def inspect(
     """
     packed = graph.packed
     limit = available_memory() if memory is None else memory_bytes("--memory", memory)
-    if packed is not None and fit_bytes(packed) > limit:
+    if packed is not None and packed_fit.fit_bytes(packed) > limit:
         return _inspect_packed(packed, graph.seed, as_json)
     with working("Reading the graph"):
         data = graph.read()
     tell_notes(data)
     with working("Measuring the graph"):
         noise, connectivity = measure_noise(data, graph.seed), measure_connectivity(data, graph.seed)
-        facts = {"card": graph_statistics(data), "noise": noise, "connectivity": connectivity}
+        facts = {"card": datasets.graph_statistics(data), "noise": noise, "connectivity": connectivity}
     with working("Measuring the variants"):
         variants = measure_variants(data, graph.seed)
         suggested = suggest_variant(data, graph.seed)
@@ -77,8 +84,8 @@ def inspect(
 def _inspect_packed(graph: PackedGraph, seed: int, as_json: bool) -> None:
     """Describe a graph that does not fit into memory: counts from its files, the rest from a sample."""
     with working("Measuring the graph"):
-        card = statistics(graph)
-        sample = sample_graph(graph, max_nodes=_SAMPLE_NODES, seed=seed)
+        card = packed_facts.statistics(graph)
+        sample = sampling.sample_graph(graph, max_nodes=_SAMPLE_NODES, seed=seed)
         noise, connectivity = measure_noise(sample, seed), measure_connectivity(sample, seed)
     with working("Measuring the variants"):
         variants = [
@@ -103,25 +110,28 @@ def _inspect_packed(graph: PackedGraph, seed: int, as_json: bool) -> None:
 
 def _forecast(graph: PackedGraph, variant: str) -> dict[str, float]:
     """Forecast memory beside mapped files, and time, of a diffusion in slabs on disk."""
-    run = make_run(graph, graph.path, variant=variant, lam=LAM, num_steps=NUM_STEPS)
-    stages = plan_stages(diffusion_stages(run))
-    return {"memory_mb": peak_memory(run) / 1e6, "seconds": sum(stage.seconds for stage in stages)}
+    run = packed_diffusion.make_run(graph, graph.path, variant=variant, lam=LAM, num_steps=NUM_STEPS)
+    stages = planning.plan_stages(packed_diffusion.diffusion_stages(run))
+    return {
+        "memory_mb": packed_diffusion.peak_memory(run) / 1e6,
+        "seconds": sum(stage.seconds for stage in stages),
+    }
 
 
 def measure_noise(data: Data, seed: int) -> dict[str, Any]:
     """Measure the noise in the features, with and without the help of the edges."""
     return {
-        "noise_estimate": noise_level(data.x, seed),
+        "noise_estimate": models.auto._facts.noise_level(data.x, seed),
         "entries_not_zero": float((data.x != 0).float().mean()),
-        "edge_contrast": edge_contrast(data.x, data.edge_index, seed),
+        "edge_contrast": models.auto._facts.edge_contrast(data.x, data.edge_index, seed),
     }
 
 
 def measure_connectivity(data: Data, seed: int) -> dict[str, Any]:
     """Measure how well diffusion over the graph averages noise out."""
-    plain = transition(data.x, data.edge_index, data.get("edge_weight"), variant="plain", norm="rw")
+    plain = diffusion.transition(data.x, data.edge_index, data.get("edge_weight"), variant="plain", norm="rw")
     settings: dict[str, Any] = {"lam": LAM, "num_steps": NUM_STEPS, "seed": seed}
-    tau, gain = connectivity_factor(plain, **settings), noise_gain(plain, **settings)
+    tau, gain = diffusion.connectivity_factor(plain, **settings), diffusion.noise_gain(plain, **settings)
     return {"tau": tau.value, "tau_error": tau.error, "noise_kept": gain.value, "exact": tau.exact}
 
 
@@ -129,10 +139,10 @@ def measure_variants(data: Data, seed: int) -> list[dict[str, Any]]:
     """Measure ρ(T), the largest λ at which the series converges (None = any), memory and time per variant."""
     n, d = data.x.shape
     rows: list[dict[str, Any]] = []
-    for variant in VARIANTS:
+    for variant in diffusion.VARIANTS:
         if variant == "IV+" and n > _MAX_ALL_PAIRS:
             continue
-        operator = transition(data.x, data.edge_index, data.get("edge_weight"), variant=variant)
+        operator = diffusion.transition(data.x, data.edge_index, data.get("edge_weight"), variant=variant)
         radius = operator.spectral_radius(seed=seed)
         rows.append(
             {
@@ -154,7 +164,6 @@ def estimate_memory(variant: str, num_nodes: int, num_features: int, entries: in
     return 4 * num_nodes * num_features * matrices + _BYTES_PER_ENTRY * entries
 
 
-@torch.no_grad()
 def estimate_seconds(operator: LinearOperator, x: torch.Tensor) -> float:
     """Estimate the seconds of a diffusion with K = NUM_STEPS from a product with a few columns."""
     columns = x[:, :_NUM_COLUMNS].contiguous()
@@ -162,7 +171,8 @@ def estimate_seconds(operator: LinearOperator, x: torch.Tensor) -> float:
     times = []
     for _ in range(3):  # the fastest of three, because other processes may slow one down
         start = time.perf_counter()
-        operator @ columns
+        with torch.no_grad():
+            operator @ columns
         times.append(time.perf_counter() - start)
     return min(times) * NUM_STEPS * x.shape[1] / columns.shape[1]
 
@@ -174,6 +184,8 @@ def suggest_variant(data: Data, seed: int) -> dict[str, str]:
     else:
         seen = nodes_to_fit(data)
         known = data.y >= 0 if seen is None else seen & (data.y >= 0)
-    facts = measure_facts(data.x, data.edge_index, data.get("edge_weight"), data.y, known, seed=seed)
-    family, reason = suggest(facts)
+    facts = models.auto.measure_facts(
+        data.x, data.edge_index, data.get("edge_weight"), data.y, known, seed=seed
+    )
+    family, reason = models.auto.suggest(facts)
     return {"variant": "no graph" if family == "none" else family, "reason": reason}

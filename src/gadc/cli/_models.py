@@ -1,16 +1,26 @@
 """Saved models of `gadc fit`: read one, predict with it, and match its classes with a graph."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
-from torch_geometric.data import Data
 
+from gadc._base.deferred import deferred
 from gadc.cli._graph_data import class_names
-from gadc.estimators import GADCClassifier
-from gadc.estimators._graph_data import FeatureMismatchError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch_geometric.data import Data
+
+    from gadc.estimators import GADCClassifier
+
+with deferred():
+    import numpy as np
+
+    from gadc import estimators
+
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that `gadc fit` wrote.")]
 
@@ -19,14 +29,14 @@ def load_model(path: Path) -> GADCClassifier:
     """Read a model file."""
     if not path.is_file():
         raise ValueError(f"{path}: no such file; `gadc fit` writes models.")
-    return GADCClassifier.load(path)
+    return estimators.GADCClassifier.load(path)
 
 
 def predict_probabilities(model: GADCClassifier, data: Data) -> NDArray[Any]:
     """Predict the probability of each class for each node."""
     try:
         return model.predict_proba_data(data)
-    except FeatureMismatchError as error:
+    except estimators._graph_data.FeatureMismatchError as error:
         raise ValueError(
             f"{error} Name the feature columns with --features; --label and --node-id are not features."
         ) from error

@@ -1,5 +1,7 @@
 """Print facts, tables and JSON, and write tables that appear whole or not at all."""
 
+from __future__ import annotations
+
 import json
 import math
 import re
@@ -7,14 +9,19 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from gadc._base.deferred import deferred
 from gadc._base.text import visible
-from gadc.datasets.tables._writers import write_frame
+
+with deferred():
+    import polars as pl
+
+    from gadc.datasets.tables import _writers as writers
+
 
 _FORMULA_STARTS = r"=+\-@\t\r\n＝＋－＠"  # the last four are their wide forms, which some programs accept
 
@@ -109,7 +116,7 @@ def write_table(frame: pl.DataFrame, path: Path, *, escape_formulas: bool = Fals
         escape_formulas: Whether text that a spreadsheet program would run gets an apostrophe in front.
             Default: no.
     """
-    write_frame("--out", escape_cells(frame) if escape_formulas else frame, path)
+    writers.write_frame("--out", escape_cells(frame) if escape_formulas else frame, path)
 
 
 def escape_cells(frame: pl.DataFrame) -> pl.DataFrame:

@@ -1,12 +1,14 @@
 """`gadc pack`: tables of any size as a graph on disk, which the other commands map."""
 
+from __future__ import annotations
+
 from glob import glob
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gadc._base.tasks import open_executor
+from gadc._base.deferred import deferred
 from gadc._base.text import visible
 from gadc.cli._options.cluster import CLUSTER, print_stages
 from gadc.cli._options.output import AsJson, check_folder
@@ -27,12 +29,18 @@ from gadc.cli._options.own_graph import (
 )
 from gadc.cli._output import print_facts, print_json, say
 from gadc.cli._progress import staging
-from gadc.datasets.tables._dialect import TEXT, file_suffix
-from gadc.datasets.tables._files import BINARY
-from gadc.packed import PackedGraph
-from gadc.packed import pack as pack_tables
-from gadc.packed._pack import plan_pack
-from gadc.packed._plan import plan_packing
+
+if TYPE_CHECKING:
+    from gadc.packed import PackedGraph
+
+with deferred():
+    from gadc import packed
+    from gadc._base import tasks
+    from gadc.datasets.tables import _dialect as dialect
+    from gadc.datasets.tables import _files as file_kinds
+    from gadc.packed import _pack as packed_pack
+    from gadc.packed import _plan as planning
+
 
 _TABLES = "file, folder of files, or pattern such as 'edges-*.parquet'; can be repeated."
 
@@ -96,12 +104,12 @@ def pack(
         "csv_options": make_csv_options(separator, encoding, decimal),
     }
     if dry_run:
-        plan = plan_pack(*tables, out, memory=memory, overwrite=overwrite, **chosen)
+        plan = packed_pack.plan_pack(*tables, out, memory=memory, overwrite=overwrite, **chosen)
         say(f"forecast: {plan.summary()}")
-        stages, disk = plan_packing(plan.tasks), plan.disk + plan.work
+        stages, disk = planning.plan_packing(plan.tasks), plan.disk + plan.work
         return print_stages("pack", stages, plan.memory, disk=disk, as_json=as_json)
-    with open_executor(cluster) as executor, staging() as tell:
-        graph = pack_tables(
+    with tasks.open_executor(cluster) as executor, staging() as tell:
+        graph = packed.pack(
             *tables,
             out,
             memory=memory,
@@ -126,7 +134,11 @@ def _files(given: list[str], option: str) -> list[Path]:
     for text in given:
         path = Path(text)
         if path.is_dir():
-            found = [one for one in sorted(path.iterdir()) if file_suffix(one) in (*TEXT, *BINARY)]
+            found = [
+                one
+                for one in sorted(path.iterdir())
+                if dialect.file_suffix(one) in (*dialect.TEXT, *file_kinds.BINARY)
+            ]
         elif path.exists():
             found = [path]
         else:

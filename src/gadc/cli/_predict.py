@@ -1,13 +1,11 @@
 """`gadc predict`: classes and probabilities of the nodes of a graph, with their ids."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-from numpy.typing import NDArray
-from torch_geometric.data import Data
-
-from gadc import packed
+from gadc._base.deferred import deferred
 from gadc.cli._graph_data import id_column, tell_notes
 from gadc.cli._models import ModelFile, load_model, predict_probabilities
 from gadc.cli._options.bundle import expand_bundles
@@ -16,10 +14,20 @@ from gadc.cli._options.graph import GraphOptions, refuse_for_packed
 from gadc.cli._options.output import AsJson, EscapeFormulas, TableOrFolderOut, check_table_path
 from gadc.cli._output import print_facts, print_json, write_table
 from gadc.cli._progress import working
-from gadc.estimators import GADCClassifier
-from gadc.packed import PackedGraph
-from gadc.packed._plan import check_peak_memory
-from gadc.packed._predict import prediction_run, prediction_stages
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from torch_geometric.data import Data
+
+    from gadc.estimators import GADCClassifier
+    from gadc.packed import PackedGraph
+
+with deferred():
+    import polars as pl
+
+    from gadc import packed
+    from gadc.packed import _plan as planning
+    from gadc.packed import _predict as packed_predict
 
 
 @expand_bundles
@@ -67,10 +75,12 @@ def _predict_packed(
     classifier = load_model(model)
     if classifier.ensemble_ is None:
         folder = cluster.work_folder(out)
-        run = prediction_run(graph, classifier, folder, memory=cluster.task_memory())
+        run = packed_predict.prediction_run(graph, classifier, folder, memory=cluster.task_memory())
         if cluster.dry_run:
-            return cluster.print_plan("predict", run, prediction_stages(run, model), as_json=as_json)
-        check_peak_memory("predict", run, cluster.memory_bytes)
+            return cluster.print_plan(
+                "predict", run, packed_predict.prediction_stages(run, model), as_json=as_json
+            )
+        planning.check_peak_memory("predict", run, cluster.memory_bytes)
     elif cluster.dry_run:
         raise ValueError("--dry-run: a model of variant auto is applied in memory, without stages.")
     with cluster.running() as how:

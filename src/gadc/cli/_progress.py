@@ -1,15 +1,24 @@
 """Show progress on standard error while a command works; nothing is shown if that is not a terminal."""
 
+from __future__ import annotations
+
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from tqdm import tqdm
 
+from gadc._base.deferred import deferred
 from gadc._base.memory import format_bytes
-from gadc._base.tasks import Progress
 from gadc.cli._output import say
+
+if TYPE_CHECKING:
+    from gadc._base.tasks import Progress
+
+with deferred():
+    pass
 
 
 @contextmanager

@@ -1,14 +1,19 @@
 """`gadc report`: stored results as pages."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from gadc._base.deferred import deferred
 from gadc.cli._options.output import check_folder
 from gadc.cli._output import say
-from gadc.experiments import Store, current_results, load_table, summarize, table_names
-from gadc.report import write_report, write_reproduction_page
+
+with deferred():
+    from gadc import experiments
+    from gadc import report as reports
 
 
 def report(
@@ -32,11 +37,13 @@ def report(
     check_folder(out or folder / "report")
     if docs is not None:
         check_folder(docs.parent, "--docs")
-    store = Store(folder)
-    tables = [load_table(name) for name in table_names()]
-    summarized = [(table, summarize(table, current_results(table, store))) for table in tables]
-    for path in write_report(summarized, out or folder / "report"):
+    store = experiments.Store(folder)
+    tables = [experiments.load_table(name) for name in experiments.table_names()]
+    summarized = [
+        (table, experiments.summarize(table, experiments.current_results(table, store))) for table in tables
+    ]
+    for path in reports.write_report(summarized, out or folder / "report"):
         say(f"Wrote {path}")
     if docs is not None:
-        for path in write_reproduction_page(summarized, docs):
+        for path in reports.write_reproduction_page(summarized, docs):
             say(f"Wrote {path}")

@@ -1,30 +1,27 @@
 """`gadc reproduce`: the tables of the paper, our figures beside the published ones."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from tqdm import tqdm
 
+from gadc._base.deferred import deferred
 from gadc.cli._options.output import AsJson, check_folder
 from gadc.cli._options.resume import Resume
 from gadc.cli._output import print_json, print_rows, say
-from gadc.experiments import (
-    Result,
-    Store,
-    Summary,
-    Table,
-    Task,
-    current_results,
-    execute,
-    load_table,
-    plan,
-    summarize,
-    table_names,
-)
+
+if TYPE_CHECKING:
+    from gadc.experiments import Result, Store, Summary, Table, Task
+
+with deferred():
+    from gadc import experiments
+
 
 _KEYS = ("table", "row", "column", "runs", "mean", "std", "paper_mean", "paper_std")  # of the JSON output
 
@@ -56,20 +53,20 @@ def reproduce(
     """
     if tables == ["list"]:
         return _print_tables(as_json)
-    chosen = [load_table(name) for name in tables or table_names()]
+    chosen = [experiments.load_table(name) for name in tables or experiments.table_names()]
     # Both lists are checked before stored results are set aside.
     row_names = _read_names("rows", rows, [row.name for table in chosen for row in table.rows])
     column_names = _read_names("columns", columns, [one.name for table in chosen for one in table.columns])
     check_folder(out)
-    store = Store(out)
+    store = experiments.Store(out)
     if not resume:
         _set_aside(store, chosen)
     tasks = [
         task
         for table in chosen
-        for task in plan(
+        for task in experiments.plan(
             table,
-            current_results(table, store),
+            experiments.current_results(table, store),
             rows=_known(row_names, [row.name for row in table.rows]),
             columns=_known(column_names, [column.name for column in table.columns]),
             runs=runs,
@@ -79,7 +76,9 @@ def reproduce(
     summaries = [
         summary
         for table in chosen
-        for summary in summarize(table, _first_runs(current_results(table, store), runs))
+        for summary in experiments.summarize(
+            table, _first_runs(experiments.current_results(table, store), runs)
+        )
         if (not row_names or summary.row in row_names)
         and (not column_names or summary.column in column_names)
     ]
@@ -123,7 +122,7 @@ def _work(tasks: list[Task], store: Store, jobs: int) -> int:
         return 0
     num_failed = 0
     with tqdm(total=total, desc="starting", disable=None) as bar:
-        for result in execute(tasks, store, jobs=jobs):
+        for result in experiments.execute(tasks, store, jobs=jobs):
             outcome = "failed" if result.test is None else f"{result.test:.2f}"
             bar.set_description(f"{result.name}: {outcome}", refresh=False)
             bar.update()
@@ -160,7 +159,7 @@ def _format(mean: float | None, std: float | None) -> str:
 
 
 def _print_tables(as_json: bool) -> None:
-    listed = [_describe(load_table(name)) for name in table_names()]
+    listed = [_describe(experiments.load_table(name)) for name in experiments.table_names()]
     if as_json:
         return print_json(listed)
     shown = [

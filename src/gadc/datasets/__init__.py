@@ -15,8 +15,9 @@
 Names are imported at first use, so that loading a named data set does not import Polars.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from gadc._base.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from gadc.datasets._changed_edges import changed_edges
@@ -60,32 +61,22 @@ __all__ = [
     "write_tables",
 ]
 
-_MODULES = {
-    "_changed_edges": ("changed_edges",),
-    "_statistics": ("graph_statistics",),
-    "files._npz": ("write_npz",),
-    "files._read_graph": ("read_graph",),
-    "named._cards": ("Card", "card"),
-    "named._errors": ("ChecksumError", "DatasetNotFoundError"),
-    "named._loading": ("load",),
-    "named._registry": ("names",),
-    "synthetic": ("GENERATORS", "CompanyRegister", "company_register", "csbm", "digits", "power_law"),
-    "tables._dialect": ("CsvOptions",),
-    "tables._from_tables": ("from_tables",),
-    "tables._preparation": ("FeaturePreparation",),
-    "tables._report": ("TableError", "TableProblemsError", "TableReport"),
-    "tables._writers": ("write_tables",),
-}
-_HOMES = {name: module for module, exported in _MODULES.items() for name in exported}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value  # the next access does not come here
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_changed_edges": ("changed_edges",),
+        "_statistics": ("graph_statistics",),
+        "files._npz": ("write_npz",),
+        "files._read_graph": ("read_graph",),
+        "named._cards": ("Card", "card"),
+        "named._errors": ("ChecksumError", "DatasetNotFoundError"),
+        "named._loading": ("load",),
+        "named._registry": ("names",),
+        "synthetic": ("GENERATORS", "CompanyRegister", "company_register", "csbm", "digits", "power_law"),
+        "tables._dialect": ("CsvOptions",),
+        "tables._from_tables": ("from_tables",),
+        "tables._preparation": ("FeaturePreparation",),
+        "tables._report": ("TableError", "TableProblemsError", "TableReport"),
+        "tables._writers": ("write_tables",),
+    },
+)

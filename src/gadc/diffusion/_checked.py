@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 
 from torch import Tensor
 
-from gadc._base.validation import check_features, check_finite_result, check_number
+from gadc._base.scalars import check_number
+from gadc._base.validation import check_features, check_finite_result
 from gadc.operators import LinearOperator
 
 _ADVICE = "bring edge_weight, self_loops and eps to a usual scale, or pass x in float64"

@@ -20,7 +20,8 @@ import torch
 from torch import Tensor
 
 from gadc._base.magnitude import norm_of
-from gadc._base.validation import check_finite_result, check_number
+from gadc._base.scalars import check_number
+from gadc._base.validation import check_finite_result
 from gadc.operators import LinearOperator, Step, row_sums
 
 _MAX_PRODUCTS = 100_000

@@ -18,7 +18,8 @@ import torch
 from torch import Tensor
 
 from gadc._base.magnitude import power_of_two
-from gadc._base.validation import check_count, check_features, check_finite_result, check_number
+from gadc._base.scalars import check_count, check_number
+from gadc._base.validation import check_features, check_finite_result
 from gadc.diffusion._agsd import AGSDProblem, descend
 from gadc.diffusion._transitions import Plain
 

@@ -10,7 +10,8 @@ import warnings
 
 from torch import Tensor
 
-from gadc._base.validation import check_features, check_number
+from gadc._base.scalars import check_number
+from gadc._base.validation import check_features
 from gadc.diffusion._converged import converged
 from gadc.diffusion._polynomial import evaluate
 from gadc.diffusion._series import neumann

@@ -18,13 +18,8 @@ from torch import Tensor
 from gadc._base.magnitude import rescaled
 from gadc._base.memo import remembered
 from gadc._base.pairs import edge_keys
-from gadc._base.validation import (
-    check_choice,
-    check_edge_index,
-    check_edge_weight,
-    check_finite_result,
-    check_fits,
-)
+from gadc._base.scalars import check_choice
+from gadc._base.validation import check_edge_index, check_edge_weight, check_finite_result, check_fits
 from gadc.operators import LinearOperator, SparsePattern, rescale, row_sums, uses_numba
 
 NORMS = ("sym", "rw")

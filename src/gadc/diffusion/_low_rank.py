@@ -22,7 +22,8 @@ from scipy.sparse.linalg import eigsh
 from torch import Tensor
 
 from gadc._base.magnitude import rescaled
-from gadc._base.validation import check_count, check_features, check_finite_result
+from gadc._base.scalars import check_count
+from gadc._base.validation import check_features, check_finite_result
 from gadc.diffusion._checked import CheckedTransition
 from gadc.diffusion._graph import adjacency
 from gadc.operators import LinearOperator, SparsePattern

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from gadc._base.magnitude import usual_rows
-from gadc._base.validation import check_choice, check_finite_result
+from gadc._base.scalars import check_choice
+from gadc._base.validation import check_finite_result
 
 NORMALIZATIONS = ("sum", "l1", "l2", "none")
 NEAR_ZERO = 1e-3  # share of a row's absolute sum below which its signed sum is mostly cancellation

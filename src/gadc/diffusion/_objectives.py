@@ -11,7 +11,8 @@ from __future__ import annotations
 from torch import Tensor
 
 from gadc._base.magnitude import frobenius_norm, rescaled
-from gadc._base.validation import check_features, check_finite_result, check_number
+from gadc._base.scalars import check_number
+from gadc._base.validation import check_features, check_finite_result
 from gadc.diffusion._similarity import gram_norm
 from gadc.diffusion._transitions import Plain
 from gadc.operators import LinearOperator, SparsePattern

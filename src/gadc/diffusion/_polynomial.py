@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from gadc._base.magnitude import rescaled
-from gadc._base.validation import check_finite_result, check_fits, check_number
+from gadc._base.scalars import check_number
+from gadc._base.validation import check_finite_result, check_fits
 from gadc.diffusion._chebyshev import chebyshev
 from gadc.diffusion._horner import horner, learned_horner
 from gadc.diffusion._truncation import truncated

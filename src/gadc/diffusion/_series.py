@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from gadc._base.validation import check_count, check_number, check_share
+from gadc._base.scalars import check_count, check_number, check_share
 
 MAX_STEPS = 1_000_000
 _LONG_TIME = 700.0  # beyond it, e^-t and with it the recursion of the heat kernel underflows

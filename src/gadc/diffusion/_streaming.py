@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from gadc._base.files import move_into_place, write_text
 from gadc._base.locks import sole_writer
-from gadc._base.validation import check_number
+from gadc._base.scalars import check_number
 from gadc.diffusion._streaming_tasks import Series, run_slabs
 from gadc.operators import LinearOperator
 

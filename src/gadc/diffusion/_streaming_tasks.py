@@ -20,8 +20,8 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from gadc._base.files import write_text
+from gadc._base.scalars import check_number
 from gadc._base.tasks import Progress, Stage, Task, run_stages, write_array
-from gadc._base.validation import check_number
 from gadc.diffusion._converged import converged
 from gadc.diffusion._polynomial import evaluate
 from gadc.operators import LinearOperator, SparsePattern

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gadc._base.validation import check_count, check_finite_result, check_number, check_share
+from gadc._base.scalars import check_count, check_number, check_share
+from gadc._base.validation import check_finite_result
 from gadc.diffusion._polynomial import evaluate
 from gadc.diffusion._series import neumann
 from gadc.operators import LinearOperator

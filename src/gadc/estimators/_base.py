@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice, check_count, check_number
+from gadc._base.scalars import check_choice, check_count, check_number
 from gadc.diffusion import NORMALIZATIONS, VARIANTS, diffuse, make_transition, neumann, normalize_rows
 from gadc.estimators._arrays import matrix_to_graph
 

@@ -14,7 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice, check_finite_result, check_share
+from gadc._base.scalars import check_choice, check_share
+from gadc._base.validation import check_finite_result
 from gadc.datasets._border import check_graph
 from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.diffusion import VARIANTS

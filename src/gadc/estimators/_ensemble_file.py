@@ -14,7 +14,7 @@ from torch import Tensor
 
 from gadc._base import persistence
 from gadc._base.memory import check_memory
-from gadc._base.validation import check_choice, check_count, check_number
+from gadc._base.scalars import check_choice, check_count, check_number
 from gadc.estimators._base import check_steps
 from gadc.models.auto import OPERATORS, Ensemble
 

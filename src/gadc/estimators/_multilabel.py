@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import validate_data
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_share
+from gadc._base.scalars import check_share
 from gadc.estimators._arrays import to_tensor
 from gadc.estimators._multilabel_heads import best_threshold, fit_labels
 from gadc.estimators._multilabel_targets import known_sets, label_names

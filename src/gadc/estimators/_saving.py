@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gadc._base import persistence
 from gadc._base.memory import check_memory
-from gadc._base.validation import check_number
+from gadc._base.scalars import check_number
 from gadc.estimators._ensemble_file import check_type, finite, restore_ensemble
 from gadc.estimators._stored_parts import common_settings, graph_arrays, restore_common
 from gadc.models._training.heads import build_head

@@ -8,7 +8,7 @@ from typing import Any
 
 from gadc._base import persistence
 from gadc._base.memory import check_memory
-from gadc._base.validation import check_choice, check_count, check_number
+from gadc._base.scalars import check_choice, check_count, check_number
 from gadc.diffusion import NORMALIZATIONS, VARIANTS, make_transition
 from gadc.estimators._base import DIFFUSION, check_steps
 from gadc.estimators._ensemble_file import check_type, finite

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from gadc._base import persistence
-from gadc._base.validation import check_count
+from gadc._base.scalars import check_count
 from gadc.datasets._border import check_graph
 from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.estimators._arrays import graph_to_matrix

@@ -15,7 +15,8 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.memory import check_memory
-from gadc._base.validation import check_choice, check_count, check_finite_result, check_number
+from gadc._base.scalars import check_choice, check_count, check_number
+from gadc._base.validation import check_finite_result
 from gadc.datasets._border import check_graph
 from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.diffusion import VARIANTS

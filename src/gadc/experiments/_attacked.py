@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice
+from gadc._base.scalars import check_choice
 from gadc.experiments._fingerprint import derive_seed, fingerprint
 from gadc.experiments._spec import Cell
 from gadc.models import Fitted, Model, make_model

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice
+from gadc._base.scalars import check_choice
 from gadc.diffusion import connectivity_factor, diffuse, neumann, normalize_rows, polynomial, transition
 from gadc.models import make_model
 

@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import RepeatedStratifiedKFold
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice, check_count
+from gadc._base.scalars import check_choice, check_count
 from gadc.lab._clean import edges_without
 from gadc.lab._pairs_of_nodes import Likeness
 from gadc.lab._prepared import unit_rows

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from gadc._base.files import write_text
-from gadc._base.validation import check_count, check_share
+from gadc._base.scalars import check_count, check_share
 from gadc.lab._clean import Cleaned, cleaned_tables
 from gadc.lab._compare import CleaningComparison, compare_cleaning
 from gadc.lab._decisions import apply_decisions, decided, read_decisions

@@ -17,7 +17,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from gadc._base.validation import check_count
+from gadc._base.scalars import check_count
 from gadc.models._graph_model import GraphModel
 from gadc.models._training.heads import MLP, build_head
 from gadc.operators import LinearOperator

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from gadc._base.validation import check_count
+from gadc._base.scalars import check_count
 from gadc.diffusion import Plain, ppr
 from gadc.diffusion._polynomial import unchecked_polynomial
 from gadc.models._fast.dropout import drop

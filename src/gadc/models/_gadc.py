@@ -12,7 +12,7 @@ from typing import Any
 from torch import Tensor
 
 from gadc._base.memo import remembered
-from gadc._base.validation import check_choice
+from gadc._base.scalars import check_choice
 from gadc.diffusion import Transition, make_transition, neumann, normalize_rows, polynomial, sgc
 from gadc.models._head_model import DiffuseFirst
 

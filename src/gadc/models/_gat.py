@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu
 
-from gadc._base.validation import check_count, check_number
+from gadc._base.scalars import check_count, check_number
 from gadc.diffusion._graph import add_self_loops, adjacency
 from gadc.models._fast.attention import edge_softmax, weighted_sums
 from gadc.models._fast.dropout import drop

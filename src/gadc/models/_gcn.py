@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from gadc._base.validation import check_choice, check_count
+from gadc._base.scalars import check_choice, check_count
 from gadc.models._fast.dropout import drop
 from gadc.models._graph_model import GraphModel
 from gadc.models._training.heads import INITS, MLP

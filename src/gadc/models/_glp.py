@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from gadc._base.validation import check_choice, check_count, check_number
+from gadc._base.scalars import check_choice, check_count, check_number
 from gadc.diffusion import Plain, neumann, normalize_rows, polynomial
 from gadc.models._head_model import DiffuseFirst
 

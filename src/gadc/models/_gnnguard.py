@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from gadc._base.memo import remembered
-from gadc._base.validation import check_count, check_number
+from gadc._base.scalars import check_count, check_number
 from gadc.diffusion._graph import adjacency, normalize
 from gadc.diffusion._similarity import edge_cosines
 from gadc.models._fast.dropout import drop

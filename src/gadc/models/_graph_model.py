@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from gadc._base.memo import remembering
-from gadc._base.validation import check_count, check_features
+from gadc._base.scalars import check_count
+from gadc._base.validation import check_features
 from gadc.diffusion import Plain, normalize_rows
 from gadc.models._fast.receptive_field import receptive_field
 from gadc.models._fast.sparse_features import SparseFeatures, sparse_or_dense

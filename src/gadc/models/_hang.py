@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from gadc._base.validation import check_count, check_number
+from gadc._base.scalars import check_count, check_number
 from gadc.models._fast.dropout import drop
 from gadc.models._graph_model import GraphModel
 from gadc.models._hang_quad import Encoder

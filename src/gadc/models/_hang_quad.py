@@ -20,7 +20,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from gadc._base.validation import check_count
+from gadc._base.scalars import check_count
 from gadc.diffusion._graph import adjacency
 from gadc.models._fast.dropout import drop
 from gadc.models._graph_model import GraphModel

@@ -21,7 +21,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from gadc._base.validation import check_choice, check_count, check_number
+from gadc._base.scalars import check_choice, check_count, check_number
 from gadc.diffusion._graph import add_self_loops, adjacency, normalize
 from gadc.models._linear_propagation import LinearPropagation
 from gadc.models._training.heads import MLP

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice
+from gadc._base.scalars import check_choice
 from gadc.datasets._border import check_graph
 from gadc.diffusion import NORMALIZATIONS
 from gadc.models._training.callbacks import Callback

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu, scaled_dot_product_attention
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice, check_count, check_number
+from gadc._base.scalars import check_choice, check_count, check_number
 from gadc.diffusion import Plain
 from gadc.diffusion._graph import adjacency
 from gadc.models._fast.dropout import drop

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu
 
-from gadc._base.validation import check_number
+from gadc._base.scalars import check_number
 from gadc.diffusion._graph import add_self_loops, adjacency, normalize
 from gadc.models._fast.dropout import drop
 from gadc.models._graph_model import GraphModel

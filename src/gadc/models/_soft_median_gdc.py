@@ -30,7 +30,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from gadc._base.pairs import edge_keys
-from gadc._base.validation import check_count, check_number
+from gadc._base.scalars import check_count, check_number
 from gadc.diffusion import Plain, polynomial, ppr
 from gadc.diffusion._graph import normalize
 from gadc.models._fast.dropout import drop

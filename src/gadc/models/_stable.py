@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_number
+from gadc._base.scalars import check_number
 from gadc.diffusion._graph import add_self_loops, adjacency, normalize
 from gadc.models._gcn import GCN
 from gadc.models._model import Fitted

@@ -11,15 +11,20 @@
 - `suspicious_edges`, `SuspiciousEdges`: the least trusted edges
 """
 
-from gadc.packed._denoise import denoise
-from gadc.packed._diffusion import DiffusedFeatures, diffuse
-from gadc.packed._edges import SuspiciousEdges, suspicious_edges
-from gadc.packed._fit import fit
-from gadc.packed._format import PackedGraphError
-from gadc.packed._graph import PackedGraph
-from gadc.packed._pack import pack
-from gadc.packed._predict import predict
-from gadc.packed._writing import pack_data
+from typing import TYPE_CHECKING
+
+from gadc._base.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from gadc.packed._denoise import denoise
+    from gadc.packed._diffusion import DiffusedFeatures, diffuse
+    from gadc.packed._edges import SuspiciousEdges, suspicious_edges
+    from gadc.packed._fit import fit
+    from gadc.packed._format import PackedGraphError
+    from gadc.packed._graph import PackedGraph
+    from gadc.packed._pack import pack
+    from gadc.packed._predict import predict
+    from gadc.packed._writing import pack_data
 
 __all__ = [
     "DiffusedFeatures",
@@ -34,3 +39,24 @@ __all__ = [
     "predict",
     "suspicious_edges",
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_denoise": ("denoise",),
+        "_diffusion": (
+            "DiffusedFeatures",
+            "diffuse",
+        ),
+        "_edges": (
+            "SuspiciousEdges",
+            "suspicious_edges",
+        ),
+        "_fit": ("fit",),
+        "_format": ("PackedGraphError",),
+        "_graph": ("PackedGraph",),
+        "_pack": ("pack",),
+        "_predict": ("predict",),
+        "_writing": ("pack_data",),
+    },
+)

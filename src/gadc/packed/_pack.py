@@ -17,8 +17,8 @@ import polars as pl
 from gadc._base.files import write_text
 from gadc._base.locks import sole_writer
 from gadc._base.memory import format_bytes, memory_bytes
+from gadc._base.scalars import check_choice
 from gadc._base.tasks import Progress, run_stages
-from gadc._base.validation import check_choice
 from gadc.datasets.tables._dialect import CsvOptions
 from gadc.datasets.tables._files import TableLike
 from gadc.packed._format import (

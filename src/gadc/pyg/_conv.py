@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gadc._base.validation import check_count, check_features, check_finite_result, check_number
+from gadc._base.scalars import check_count, check_number
+from gadc._base.validation import check_features, check_finite_result
 from gadc.diffusion import Transition, make_transition, neumann
 from gadc.diffusion._checked import CheckedTransition
 from gadc.diffusion._polynomial import unchecked_polynomial

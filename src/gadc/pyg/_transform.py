@@ -6,7 +6,7 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
-from gadc._base.validation import check_choice, check_number
+from gadc._base.scalars import check_choice, check_number
 from gadc.diffusion import GlobalGram, Transition, diffuse, make_transition, neumann
 from gadc.operators import LinearOperator
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
-from gadc._base.validation import check_choice
+from gadc._base.scalars import check_choice
 from gadc.diffusion import NORMALIZATIONS, normalize_rows
 
 

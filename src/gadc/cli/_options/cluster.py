@@ -1,20 +1,30 @@
 """Options for work on a packed graph: where it runs, and the files and memory it takes."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gadc._base.deferred import deferred
 from gadc._base.memory import format_bytes, parse_bytes
-from gadc._base.tasks import Stage, open_executor
 from gadc.cli._output import print_facts, print_json, print_rows
 from gadc.cli._progress import staging
-from gadc.packed._diffusion import DiffusionRun
-from gadc.packed._plan import PlannedStage, check_peak_memory, plan_stages
+
+if TYPE_CHECKING:
+    from gadc._base.tasks import Stage
+    from gadc.packed._diffusion import DiffusionRun
+    from gadc.packed._plan import PlannedStage
+
+with deferred():
+    from gadc._base import tasks
+    from gadc.packed import _plan as planning
+
 
 _option = partial(typer.Option, rich_help_panel="A packed graph (--graph FOLDER)")
 
@@ -76,7 +86,7 @@ class ClusterOptions:
     @contextmanager
     def running(self) -> Iterator[dict[str, Any]]:
         """Open the cluster and show progress; yields arguments of the functions of `gadc.packed`."""
-        with open_executor(self.cluster) as executor, staging() as tell:
+        with tasks.open_executor(self.cluster) as executor, staging() as tell:
             yield {
                 "executor": executor,
                 "progress": tell,
@@ -86,8 +96,8 @@ class ClusterOptions:
 
     def print_plan(self, title: str, run: DiffusionRun, stages: list[Stage], *, as_json: bool) -> None:
         """Print what a command would do."""
-        peak = check_peak_memory(title, run, self.memory_bytes)
-        print_stages(title, plan_stages(stages), peak, as_json=as_json)
+        peak = planning.check_peak_memory(title, run, self.memory_bytes)
+        print_stages(title, planning.plan_stages(stages), peak, as_json=as_json)
 
 
 def print_stages(

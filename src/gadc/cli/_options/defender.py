@@ -1,20 +1,30 @@
 """Options for the model that is attacked: a row of the paper's tables, a model by name, or the user's own."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import torch
 import typer
-from torch_geometric.data import Data
 
-from gadc.experiments import Row, load_table, table_names
-from gadc.models import MODELS, make_model
-from gadc.robustness.attacks import Scores
-from gadc.robustness.auditing import Fit, fit_of
+from gadc._base.deferred import deferred
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+    from gadc.experiments import Row
+    from gadc.robustness.attacks import Scores
+    from gadc.robustness.auditing import Fit
+
+with deferred():
+    import torch
+
+    from gadc import experiments, models, robustness
+
 
 DEFAULT_MODEL = "adaptive/gadc-iv"
 
@@ -46,24 +56,26 @@ def make_defender(model: str | None, hook: str | None, settings: Sequence[str] |
     name = model or DEFAULT_MODEL
     kind, known = find_model(name)
     try:
-        return name, fit_of(make_model(kind, **{**known, **read_settings(settings)}))
+        return name, robustness.auditing.fit_of(
+            models.make_model(kind, **{**known, **read_settings(settings)})
+        )
     except TypeError as error:  # a setting that the model does not have
         raise ValueError(f"--setting: {error}") from error
 
 
 def find_model(name: str) -> tuple[str, dict[str, Any]]:
     """Return the name in `gadc.models` and the settings that `--model` stands for."""
-    if name in MODELS:
+    if name in models.MODELS:
         return name, {}
     table_name, *rest = name.split("/")
     if not rest:
         raise ValueError(f"--model: {_advice(name)}, got {name!r}.")
-    if table_name not in table_names() or len(rest) > 2:
-        tables = ", ".join(table_names())
+    if table_name not in experiments.table_names() or len(rest) > 2:
+        tables = ", ".join(experiments.table_names())
         raise ValueError(
             f"--model must be TABLE/ROW or TABLE/ROW/COLUMN with a table of {tables}, got {name!r}."
         )
-    table = load_table(table_name)
+    table = experiments.load_table(table_name)
     row = table.row(rest[0])
     if row.model is None:
         raise ValueError(f"--model: the row {name} has no model, only published figures or a measurement.")
@@ -81,11 +93,15 @@ def _runs(row: Row, column: str) -> bool:
 
 def _advice(name: str) -> str:
     """Return which names are close to a bare name: the rows of that name, or all models."""
-    tables = [table for table in map(load_table, table_names()) if name in {row.name for row in table.rows}]
+    tables = [
+        table
+        for table in map(experiments.load_table, experiments.table_names())
+        if name in {row.name for row in table.rows}
+    ]
     qualified = [f"{table.name}/{name}" for table in tables if table.row(name).model is not None]
     if qualified:
         return f"a row is named together with its table: {', '.join(qualified)}"
-    return f"the name must be TABLE/ROW or one of {', '.join(MODELS)}"
+    return f"the name must be TABLE/ROW or one of {', '.join(models.MODELS)}"
 
 
 def read_settings(pairs: Sequence[str] | None, option: str = "--setting") -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """Options that choose a diffusion."""
 
+from __future__ import annotations
+
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from gadc.diffusion import VARIANTS
+from gadc.cli._options.names import VARIANTS
 
 _option = partial(typer.Option, rich_help_panel="Diffusion")
 _auto_option = partial(typer.Option, rich_help_panel="Comparison of models (auto)")

@@ -1,22 +1,32 @@
 """Options for the graph of a command: a named data set, or a graph of the user."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice
+from gadc._base.deferred import deferred
+from gadc._base.scalars import check_choice
 from gadc.cli._graph_data import check_scales, standardize
+from gadc.cli._options.names import NOISES
 from gadc.cli._options.own_graph import OwnGraphOptions
-from gadc.datasets import load
-from gadc.datasets.tables._scales import differ_in_scale
-from gadc.estimators import GADCClassifier
-from gadc.packed import PackedGraph
-from gadc.packed._graph import is_packed
-from gadc.transforms import NOISES, make_noise
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+    from gadc.estimators import GADCClassifier
+    from gadc.packed import PackedGraph
+
+with deferred():
+    from gadc import datasets, transforms
+    from gadc import packed as on_disk
+    from gadc.datasets.tables import _scales as scales
+    from gadc.packed import _graph as packed_graph
+
 
 _option = partial(typer.Option, rich_help_panel="A named data set")
 _noise_option = partial(typer.Option, rich_help_panel="Added noise")
@@ -67,8 +77,10 @@ class NamedOrOwnGraphOptions(OwnGraphOptions):
     def standardized(self, data: Data, wanted: bool | None) -> Data:
         """Standardise features if it is wanted, or by default if columns of the user differ in scale."""
         own = self.data is None and data.get("feature_preparation") is not None
-        own = own and not (self.graph is not None and is_packed(self.graph))  # on disk this is not done
-        if wanted is None and own and differ_in_scale(data.x):
+        own = own and not (
+            self.graph is not None and packed_graph.is_packed(self.graph)
+        )  # on disk this is not done
+        if wanted is None and own and scales.differ_in_scale(data.x):
             return standardize(data, robust=True)
         return standardize(data) if wanted else data
 
@@ -110,13 +122,13 @@ class GraphOptions(NamedOrOwnGraphOptions):
         Args:
             *allowed: Names of further options that the command applies to a packed graph.
         """
-        if self.graph is None or not is_packed(self.graph):
+        if self.graph is None or not packed_graph.is_packed(self.graph):
             return None
         default = {one.name: one.default for one in fields(self)}
         kept = (*_PACKED, *allowed)
         others = {name: value != default[name] for name, value in vars(self).items() if name not in kept}
         refuse_for_packed({f"--{name.replace('_', '-')}": given for name, given in others.items()})
-        return PackedGraph(self.graph)
+        return on_disk.PackedGraph(self.graph)
 
     def read(self, *, keep_rows: bool = False, keep_sparse: bool = False) -> Data:
         """Read the graph, add the requested noise and standardise the features if requested.
@@ -148,7 +160,7 @@ class GraphOptions(NamedOrOwnGraphOptions):
 
     def _load(self, name: str, sparse: bool = False) -> Data:
         split, seed = split_and_seed(self.split)
-        return load(
+        return datasets.load(
             name,
             root=self.data_dir,
             split=split,
@@ -165,9 +177,11 @@ class GraphOptions(NamedOrOwnGraphOptions):
             raise ValueError("Use --noise and --level together.")
         if self.noise is None:
             return data
-        kind: Any = NOISES[check_choice("--noise", self.noise, "the noise", tuple(NOISES))]
+        kind: Any = transforms.NOISES[
+            check_choice("--noise", self.noise, "the noise", tuple(transforms.NOISES))
+        ]
         (setting,) = (field.name for field in fields(kind) if field.name != "seed")
-        return make_noise(self.noise, seed=self.seed, **{setting: self.level})(data)
+        return transforms.make_noise(self.noise, seed=self.seed, **{setting: self.level})(data)
 
 
 def refuse_for_packed(given: dict[str, bool]) -> None:

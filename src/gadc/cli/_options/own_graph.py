@@ -1,18 +1,29 @@
 """Options for a graph of the user: two tables, or one file."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from torch_geometric.data import Data
 
 from gadc.cli._options.config import complete
-from gadc.datasets import CsvOptions, FeaturePreparation, from_tables, read_graph
-from gadc.datasets.tables._problems import REPAIRS
-from gadc.packed import PackedGraph
-from gadc.packed._graph import is_packed
+from gadc._base.deferred import deferred
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gadc.datasets import CsvOptions
+    from gadc.datasets import FeaturePreparation
+    from torch_geometric.data import Data
+
+with deferred():
+    from gadc.datasets.tables import _problems as problems
+    from gadc.packed import _graph as packed_graph
+    from gadc import datasets
+    from gadc import packed
+
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -92,7 +103,7 @@ Repair = Annotated[
     str | None,
     _option(
         "--repair",
-        help=f"Problems of the tables to repair, separated by commas: {', '.join(REPAIRS)}. Default: none.",
+        help=f"Problems of the tables to repair, separated by commas: {', '.join(problems.REPAIRS)}. Default: none.",
     ),
 ]
 Lenient = Annotated[
@@ -177,14 +188,14 @@ class OwnGraphOptions:
         if self.graph is not None:
             if self.edges or self.nodes:
                 raise ValueError("Use either --graph or --edges and --nodes, not both.")
-            if is_packed(self.graph):
+            if packed_graph.is_packed(self.graph):
                 return self._read_packed(self.graph, preparation)
-            return read_graph(self.graph, **common)
+            return datasets.read_graph(self.graph, **common)
         if self.edges is None or self.nodes is None:
             raise ValueError("Use --edges and --nodes together: an edge table and a node table.")
         common |= {"source": self.source, "target": self.target, "node_id": self.node_id}
         common |= {"csv_options": self.csv_options, "repair": self.repairs, "lenient": self.lenient}
-        return from_tables(self.edges, self.nodes, unknown=self.unknown or "error", **common)
+        return datasets.from_tables(self.edges, self.nodes, unknown=self.unknown or "error", **common)
 
     def _read_packed(self, folder: Path, preparation: FeaturePreparation | None) -> Data:
         """Read a packed graph into memory; its columns were chosen when it was packed."""
@@ -199,12 +210,12 @@ class OwnGraphOptions:
         for option, value in given.items():
             if value is not None:
                 raise ValueError(f"{option} cannot be used with a packed graph; give it to gadc pack.")
-        data = PackedGraph(folder).to_data()
+        data = packed.PackedGraph(folder).to_data()
         return data if preparation is None else preparation.apply(data)
 
 
 def make_csv_options(separator: str | None, encoding: str | None, decimal: str | None) -> CsvOptions:
     """Return how text tables are written; "tab" names the character that is hard to type in a shell."""
-    return CsvOptions(
+    return datasets.CsvOptions(
         separator="\t" if separator in ("tab", "\\t") else separator, encoding=encoding, decimal=decimal
     )

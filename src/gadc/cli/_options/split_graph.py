@@ -1,15 +1,24 @@
 """Options for the graph of `gadc attack` and `gadc audit`: clean, with labels and a split."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import torch
-from torch_geometric.data import Data
-
+from gadc._base.deferred import deferred
 from gadc.cli._graph_data import check_labels, nodes_in
 from gadc.cli._options.graph import NamedOrOwnGraphOptions, Standardize, split_and_seed
-from gadc.datasets import load
-from gadc.datasets.named._roles import TEST, TRAIN, VAL
-from gadc.datasets.named._splits import random_split
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+with deferred():
+    import torch
+
+    from gadc import datasets
+    from gadc.datasets.named import _roles as roles
+    from gadc.datasets.named import _splits as splits
+
 
 DRAWN = ("random", "adaptive")  # splits of named data sets that a seed chooses
 _PARTS = ("train", "val", "test")
@@ -31,7 +40,7 @@ class SplitGraphOptions(NamedOrOwnGraphOptions):
     def _read_named(self, name: str, seed: int) -> Data:
         split, number = split_and_seed(self.split)
         drawn = number is None and split in DRAWN
-        return load(name, root=self.data_dir, split=split, seed=seed if drawn else number)
+        return datasets.load(name, root=self.data_dir, split=split, seed=seed if drawn else number)
 
     def _read_own_split(self, seed: int) -> Data:
         """Use the masks that come with the file, or else draw 60/20/20 % of the labelled nodes."""
@@ -39,8 +48,10 @@ class SplitGraphOptions(NamedOrOwnGraphOptions):
             raise ValueError("--split requires a named data set (--data).")
         data = check_labels(self.read_own())
         if nodes_in(data, *_PARTS) is None:
-            role = torch.from_numpy(random_split(data.y.numpy(), seed))
-            data.train_mask, data.val_mask, data.test_mask = (role == part for part in (TRAIN, VAL, TEST))
+            role = torch.from_numpy(splits.random_split(data.y.numpy(), seed))
+            data.train_mask, data.val_mask, data.test_mask = (
+                role == part for part in (roles.TRAIN, roles.VAL, roles.TEST)
+            )
         for part in _PARTS:
             if not bool(data[f"{part}_mask"].any()):
                 raise ValueError(

@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 
 from gadc._base.csr import is_worth_csr, to_csr_tensor
 from gadc._base.files import cache_folder
-from gadc._base.validation import check_choice
+from gadc._base.scalars import check_choice
 from gadc.datasets.named._checksums import known
 from gadc.datasets.named._published_attacks import PublishedAttack
 from gadc.datasets.named._raw_graph import Array, RawGraph, distinct

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from gadc._base.validation import check_count
+from gadc._base.scalars import check_count
 from gadc.datasets.named._raw_graph import Array, RawGraph
 from gadc.datasets.named._readers.npz import read_masks
 from gadc.datasets.named._roles import roles_from_indices

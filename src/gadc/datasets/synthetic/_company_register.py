@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gadc._base.validation import check_count, check_share
+from gadc._base.scalars import check_count, check_share
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 import polars as pl
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice
+from gadc._base.scalars import check_choice
 from gadc.datasets.tables._dialect import CsvOptions
 from gadc.datasets.tables._files import TableLike, open_table
 from gadc.datasets.tables._preparation import CATEGORICAL, FeaturePreparation

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice
+from gadc._base.scalars import check_choice
 from gadc.datasets.tables._problems import check_repair
 from gadc.datasets.tables._scales import is_binary, mean_scales, robust_scales
 from gadc.datasets.tables._weights import WeightScale

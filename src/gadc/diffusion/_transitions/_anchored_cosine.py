@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from gadc._base.memo import remembered
-from gadc._base.validation import check_count
+from gadc._base.scalars import check_count
 from gadc.diffusion._nearest import merged, nearest
 from gadc.diffusion._similarity import edge_cosines
 from gadc.diffusion._transitions._plain import Plain

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from gadc._base.magnitude import frobenius_norm, rescaled
 from gadc._base.memo import remembered
-from gadc._base.validation import check_choice
+from gadc._base.scalars import check_choice
 from gadc.diffusion._graph import add_self_loops
 from gadc.diffusion._similarity import gram_norm
 from gadc.diffusion._transitions._plain import Plain

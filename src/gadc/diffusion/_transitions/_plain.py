@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from gadc._base.validation import check_choice
+from gadc._base.scalars import check_choice
 from gadc.diffusion._checked import CheckedTransition
 from gadc.diffusion._graph import NORMS, add_self_loops, adjacency, normalize
 from gadc.operators import LinearOperator

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from gadc._base.validation import check_choice, check_number
+from gadc._base.scalars import check_choice, check_number
 from gadc.diffusion._graph import NORMS
 from gadc.diffusion._transitions._anchored_cosine import AnchoredCosine
 from gadc.diffusion._transitions._cosine_graph import CosineGraph

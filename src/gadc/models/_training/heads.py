@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from gadc._base.memory import check_memory
-from gadc._base.validation import check_choice, check_count, check_share
+from gadc._base.scalars import check_choice, check_count, check_share
 from gadc.models._fast.dropout import drop
 
 INITS = ("default", "uniform", "shifted")

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gadc._base.validation import check_choice, check_count, check_number
+from gadc._base.scalars import check_choice, check_count, check_number
 from gadc.models._training.callbacks import Callback, TrainingState
 from gadc.models._training.loss import weighted_cross_entropy
 from gadc.models._training.selection import SELECTIONS, Selection

@@ -22,8 +22,8 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.memory import check_memory
+from gadc._base.scalars import check_choice, check_number
 from gadc._base.threads import threads_for
-from gadc._base.validation import check_choice, check_number
 from gadc.diffusion import VARIANTS, Plain
 from gadc.models._model import Fitted, Model
 from gadc.models._training.callbacks import Callback

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gadc._base.validation import check_choice, check_number
+from gadc._base.scalars import check_choice, check_number
 from gadc.diffusion import NORMALIZATIONS, make_transition, neumann
 from gadc.diffusion._converged import expected_products
 from gadc.diffusion._transitions import VARIANTS

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from gadc._base.scalars import check_choice, check_count
 from gadc._base.tasks import Stage, Task, local_copy, run_stages
-from gadc._base.validation import check_choice, check_count
 from gadc.packed._diffusion import DiffusionRun, Tell, diffusion_stages, holding, make_run, stage_by_rows
 from gadc.packed._edges import _scores, _truth, _worst
 from gadc.packed._edges._histogram import Histogram

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.pairs import decode_pairs, encode_pairs, pair_numbers
-from gadc._base.validation import check_choice, check_number
+from gadc._base.scalars import check_choice, check_number
 from gadc.datasets._border import check_graph
 
 Scores: TypeAlias = Callable[[Tensor, Tensor, Tensor | None], Tensor]

@@ -16,7 +16,7 @@ from torch.nn.functional import normalize
 from torch_geometric.data import Data
 
 from gadc._base.memo import remembering
-from gadc._base.validation import check_choice, check_count, check_number
+from gadc._base.scalars import check_choice, check_count, check_number
 from gadc.datasets._border import check_graph
 from gadc.robustness.attacks._base import Scores
 from gadc.robustness.attacks._losses import Loss, make_loss

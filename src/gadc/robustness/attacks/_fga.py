@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from gadc._base.memo import remembering
-from gadc._base.validation import check_count
+from gadc._base.scalars import check_count
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem
 from gadc.robustness.attacks._budget import best_within
 from gadc.robustness.attacks._candidates import BLOCK_SIZE

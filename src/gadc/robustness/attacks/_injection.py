@@ -13,7 +13,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.memo import remembering
-from gadc._base.validation import check_choice, check_count
+from gadc._base.scalars import check_choice, check_count
 from gadc.datasets._border import check_graph
 from gadc.robustness.attacks._base import Rules, Scores
 from gadc.robustness.attacks._budget import best_within

@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice, check_count, check_number
+from gadc._base.scalars import check_choice, check_count, check_number
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Rules, check_budget
 from gadc.robustness.attacks._best_pairs import best_pairs
 from gadc.robustness.attacks._budget import ROUNDING

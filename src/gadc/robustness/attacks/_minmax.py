@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_count
+from gadc._base.scalars import check_count
 from gadc.robustness.attacks._base import Flips, Problem, Scores
 from gadc.robustness.attacks._pgd import PGD
 from gadc.robustness.attacks._relaxation import Objective, RelaxedGraph

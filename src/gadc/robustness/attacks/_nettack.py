@@ -16,7 +16,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.pairs import pair_ends, pair_numbers
-from gadc._base.validation import check_count, check_number
+from gadc._base.scalars import check_count, check_number
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Rules, Scores, check_budget
 from gadc.robustness.attacks._budget import ROUNDING
 from gadc.robustness.attacks._degree_test import DegreeTest

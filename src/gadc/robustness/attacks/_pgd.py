@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from gadc._base.memo import remembering
-from gadc._base.validation import check_count, check_number
+from gadc._base.scalars import check_count, check_number
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem
 from gadc.robustness.attacks._budget import ROUNDING, best_within, project
 from gadc.robustness.attacks._candidates import BLOCK_SIZE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from gadc._base.validation import check_choice
+from gadc._base.scalars import check_choice
 from gadc.robustness.attacks import EdgeAttack, make_attack
 
 KINDS = ("blind", "transfer", "adaptive", "poisoning")

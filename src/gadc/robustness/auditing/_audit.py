@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_choice, check_number
+from gadc._base.scalars import check_choice, check_number
 from gadc.models import Model
 from gadc.robustness.auditing._attacks import AUDIT_ATTACKS, AuditAttack
 from gadc.robustness.auditing._checks import check_all

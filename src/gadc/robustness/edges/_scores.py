@@ -27,7 +27,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from torch import Tensor
 
 from gadc._base.pairs import edge_keys
-from gadc._base.validation import check_choice, check_features
+from gadc._base.scalars import check_choice
+from gadc._base.validation import check_features
 from gadc.diffusion import diffuse
 from gadc.diffusion._graph import adjacency
 from gadc.diffusion._similarity import cosines, unit_rows

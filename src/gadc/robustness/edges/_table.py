@@ -11,7 +11,8 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.pairs import edge_keys, find_sorted, pair_numbers, undirected_keys
-from gadc._base.validation import check_count, check_finite_result
+from gadc._base.scalars import check_count
+from gadc._base.validation import check_finite_result
 from gadc.datasets import changed_edges
 from gadc.datasets._border import check_graph
 from gadc.diffusion._graph import adjacency

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.pairs import decode_pairs, distinct_numbers, encode_pairs, sample_non_edges
-from gadc._base.validation import check_number
+from gadc._base.scalars import check_number
 from gadc.transforms._edge_attributes import check_edge_attributes
 from gadc.transforms.noise._noise import Noise, exact_count
 

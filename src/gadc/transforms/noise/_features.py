@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gadc._base.validation import check_number
+from gadc._base.scalars import check_number
 from gadc.transforms.noise._noise import Noise
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch_geometric.transforms import BaseTransform
 
-from gadc._base.validation import check_count, check_number
+from gadc._base.scalars import check_count, check_number
 
 
 @dataclass(frozen=True, kw_only=True)

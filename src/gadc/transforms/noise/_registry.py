@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gadc._base.validation import check_choice
+from gadc._base.scalars import check_choice
 from gadc.transforms.noise._edges import EdgeAddition, EdgeRemoval, EdgeRewiring
 from gadc.transforms.noise._features import FeatureFlip, FeatureMask, GaussianNoise
 from gadc.transforms.noise._labels import LabelNoise

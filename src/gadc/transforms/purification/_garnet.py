@@ -21,7 +21,7 @@ from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
 from gadc._base.pairs import pair_ends, pair_numbers
-from gadc._base.validation import check_count, check_number
+from gadc._base.scalars import check_count, check_number
 from gadc.diffusion import Plain
 from gadc.diffusion._low_rank import leading_eigenpairs
 from gadc.transforms.purification._edges import edge_products, graph_of

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
-from gadc._base.validation import check_number
+from gadc._base.scalars import check_number
 from gadc.transforms.purification._edges import edge_jaccard, graph_of
 
 

@@ -24,7 +24,7 @@ from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
 from gadc._base.pairs import distinct_numbers, is_listed
-from gadc._base.validation import check_count, check_number
+from gadc._base.scalars import check_count, check_number
 from gadc.diffusion._graph import add_self_loops, adjacency, normalize
 from gadc.diffusion._similarity import unit_rows
 from gadc.operators import LinearOperator

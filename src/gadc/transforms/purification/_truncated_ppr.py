@@ -20,7 +20,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
-from gadc._base.validation import check_count
+from gadc._base.scalars import check_count
 from gadc.diffusion import LowRank
 from gadc.transforms.purification._edges import graph_of, largest_products
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gadc._base.validation import check_choice
+from gadc._base.scalars import check_choice
 from gadc.models.auto.candidates._alone import Alone
 from gadc.models.auto.candidates._boosting import Boosting
 from gadc.models.auto.candidates._candidate import Candidate, Reader

@@ -9,7 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from gadc._base.validation import check_choice
+from gadc._base.scalars import check_choice
 from gadc.diffusion import (
     VARIANTS,
     NearZeroRowSumWarning,
