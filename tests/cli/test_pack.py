@@ -87,7 +87,7 @@ def test_pack_opens_the_cluster_of_its_address(run, tables, monkeypatch):
         with ThreadPoolExecutor(2) as executor:
             yield executor
 
-    monkeypatch.setattr("gadc.cli._pack.open_executor", open_threads)
+    monkeypatch.setattr("gadc._base.tasks.open_executor", open_threads)
     edges, nodes, out = tables
     assert run("pack", "--edges", edges, "--nodes", nodes, "-o", out, "--cluster", "local:2")[0] == 0
     assert (opened, PackedGraph(out).num_nodes) == (["local:2"], 80)

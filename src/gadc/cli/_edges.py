@@ -6,39 +6,37 @@ import shutil
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gadc._base.deferred import deferred
 from gadc._base.memory import available_memory, format_bytes
 from gadc.cli._graph_data import id_column, labels_to_fit, tell_notes
 from gadc.cli._models import load_model
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.cluster import ClusterOptions
 from gadc.cli._options.graph import GraphOptions
+from gadc.cli._options.names import SCORES
 from gadc.cli._options.output import AsJson, EscapeFormulas, check_table_path
 from gadc.cli._output import print_facts, print_json, print_rows, say, write_table
 from gadc.cli._progress import working
-from gadc._base.deferred import deferred
-from gadc.cli._options.names import SCORES
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gadc.estimators import GADCClassifier
-    from gadc.packed import PackedGraph
     from torch import Tensor
     from torch_geometric.data import Data
 
+    from gadc.estimators import GADCClassifier
+    from gadc.packed import PackedGraph
+
 with deferred():
+    import polars as pl
+
+    from gadc import datasets, estimators, packed, robustness
     from gadc.datasets.tables import _from_tables as table_reading
     from gadc.packed import _edges as packed_edges
     from gadc.packed import _fit as packed_fit
     from gadc.packed import _plan as planning
-    from gadc import datasets
-    from gadc import estimators
-    from gadc import packed
-    from gadc import robustness
-    import polars as pl
 
 
 _NUM_SHOWN = 10
@@ -137,7 +135,11 @@ def _packed_edges(
     as_json: bool,
 ) -> None:
     """List the least trusted edges of a packed graph."""
-    known = None if truth is None else packed_edges.read_pairs(opened, truth, source=graph.source, target=graph.target)
+    known = (
+        None
+        if truth is None
+        else packed_edges.read_pairs(opened, truth, source=graph.source, target=graph.target)
+    )
     with ExitStack() as stack:
         folder = cluster.workdir or (None if out is None else str(cluster.work_folder(out)))
         if folder is None:
@@ -216,7 +218,9 @@ def _quality(table: pl.DataFrame, known: Tensor | None) -> dict[str, Any]:
         count = int(table["known_false"].sum())
         quality["known_false"] = count
         quality["known_false_not_in_graph"] = 0 if known is None else known.shape[1] - count
-        quality |= robustness.edges.detection_quality(table["score"].to_torch(), table["known_false"].to_torch())
+        quality |= robustness.edges.detection_quality(
+            table["score"].to_torch(), table["known_false"].to_torch()
+        )
     return quality
 
 
