@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gadc.cli._options.config import complete
 from gadc._base.deferred import deferred
-from typing import TYPE_CHECKING
+from gadc.cli._options.config import complete
 
 if TYPE_CHECKING:
-    from gadc.datasets import CsvOptions
-    from gadc.datasets import FeaturePreparation
     from torch_geometric.data import Data
 
+    from gadc.datasets import CsvOptions, FeaturePreparation
+
 with deferred():
+    from gadc import datasets, packed
     from gadc.datasets.tables import _problems as problems
     from gadc.packed import _graph as packed_graph
-    from gadc import datasets
-    from gadc import packed
 
 
 if TYPE_CHECKING:
@@ -143,7 +141,7 @@ class OwnGraphOptions:
     lenient: Lenient = False
     config: Config = None
 
-    def completed(self) -> "Self":
+    def completed(self) -> Self:
         """Fill in what the command line does not say from `gadc.toml` or --config."""
         return complete(self)
 
