@@ -1,12 +1,15 @@
 """`gadc init`: write the options of a graph to a file, from what its tables hold."""
 
+from __future__ import annotations
+
 import json
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gadc._base.deferred import deferred
 from gadc._base.files import write_text
 from gadc._base.text import visible
 from gadc.cli._options.config import NAME
@@ -14,8 +17,13 @@ from gadc.cli._options.output import AsJson, check_file
 from gadc.cli._output import print_facts, print_json, say
 from gadc.cli._progress import working
 from gadc.cli._wording import name_options
-from gadc.datasets import TableError, from_tables
-from gadc.datasets.tables._inspection import Found, find_tables
+
+if TYPE_CHECKING:
+    from gadc.datasets.tables._inspection import Found
+
+with deferred():
+    from gadc import datasets
+    from gadc.datasets.tables import _inspection as inspection
 
 
 def init(
@@ -42,7 +50,7 @@ def init(
     if path.exists() and not force:
         raise ValueError(f"{path} exists; use --force to replace it.")
     with working("Reading the tables"):
-        found = find_tables(folder, edges, nodes)
+        found = inspection.find_tables(folder, edges, nodes)
         options = _options(found)
         comments = _try(found, options)
     write_text(path, _toml(found, options, comments, path))
@@ -62,8 +70,8 @@ def _options(found: Found) -> dict[str, str]:
 def _try(found: Found, options: dict[str, Any]) -> list[str]:
     """Read the graph, and return what the user should know about the tables."""
     try:
-        report = from_tables(found.edges, found.nodes, **options, categorical="auto").table_report
-    except TableError as error:
+        report = datasets.from_tables(found.edges, found.nodes, **options, categorical="auto").table_report
+    except datasets.TableError as error:
         return [name_options(str(problem)) for problem in error.problems]
     left_out = [f"column {name!r} is left out: {reason}" for name, reason in report.left_out.items()]
     return [name_options(line) for line in (*left_out, *report.notes)]

@@ -11,6 +11,7 @@ import typer
 
 from gadc._base.deferred import deferred
 from gadc.cli._options.config import complete
+from gadc.cli._options.names import REPAIRS
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 with deferred():
     from gadc import datasets, packed
-    from gadc.datasets.tables import _problems as problems
     from gadc.packed import _graph as packed_graph
 
 
@@ -101,7 +101,7 @@ Repair = Annotated[
     str | None,
     _option(
         "--repair",
-        help=f"Problems of the tables to repair, separated by commas: {', '.join(problems.REPAIRS)}. Default: none.",
+        help=f"Problems of the tables to repair, separated by commas: {', '.join(REPAIRS)}. Default: none.",
     ),
 ]
 Lenient = Annotated[

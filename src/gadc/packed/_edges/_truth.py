@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -58,7 +59,8 @@ def _numbered_ids(graph: PackedGraph) -> pl.LazyFrame:
 
 def scores_of(run: DiffusionRun, pairs: Pairs, score: str, num_edges: int) -> NDArray[np.floating]:
     """Return the final scores of those pairs that are edges of the graph."""
-    n, found = run.graph.num_nodes, [np.empty(0)]
+    n = run.graph.num_nodes
+    found: list[NDArray[Any]] = [np.empty(0)]
     keys = np.sort(pairs[0] * n + pairs[1])
     for number, (start, stop) in enumerate(run.row_ranges):
         wanted = keys[np.searchsorted(keys, start * n) : np.searchsorted(keys, stop * n)]
