@@ -61,6 +61,15 @@ def test_module_used_within_the_context_has_ordinary_imports(package):
         assert "value" in vars(sys.modules["deferred_example.other"])
 
 
+def test_package_is_executed_before_the_modules_below_it(package, tmp_path):
+    (tmp_path / "deferred_example" / "__init__.py").write_text("ready = True\n")
+    with deferred():
+        import deferred_example
+    import deferred_example.other
+
+    assert "ready" in object.__getattribute__(deferred_example, "__dict__")
+
+
 def test_missing_module_raises_at_once():
     with pytest.raises(ModuleNotFoundError, match="no_such_module"), deferred():
         import no_such_module  # noqa: F401

@@ -15,8 +15,9 @@ from types import ModuleType
 from typing import Any, cast
 
 _LOCK = RLock()
-# What the import system asks of every module, loaded or not.
-_OWN = {"__class__", "__dict__", "__loader__", "__name__", "__package__", "__path__", "__spec__"}
+# What the import system asks of a module that is imported again. It asks for `__path__` to import a module
+# below, and a package has to be executed before the modules below it.
+_OWN = {"__class__", "__dict__", "__loader__", "__name__", "__package__", "__spec__"}
 
 
 @contextmanager
