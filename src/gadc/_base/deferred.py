@@ -75,10 +75,10 @@ class _DeferringLoader(Loader):
 
 
 class _DeferredModule(ModuleType):
-    """A module that executes itself when a name is asked of it that it does not have yet."""
+    """A module that executes itself when it is asked for one of its names."""
 
     def __getattribute__(self, name: str) -> Any:
-        if name in _OWN or name in super().__getattribute__("__dict__"):
+        if name in _OWN:
             return super().__getattribute__(name)
         with _LOCK:
             if self.__class__ is _DeferredModule:  # no other thread has executed it meanwhile
