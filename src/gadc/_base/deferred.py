@@ -15,9 +15,6 @@ from types import ModuleType
 from typing import Any, cast
 
 _LOCK = RLock()
-# What the import system asks of a module that is imported again. It asks for `__path__` to import a module
-# below, and a package has to be executed before the modules below it.
-_OWN = {"__class__", "__dict__", "__loader__", "__name__", "__package__", "__spec__"}
 
 
 @contextmanager
@@ -75,10 +72,12 @@ class _DeferringLoader(Loader):
 
 
 class _DeferredModule(ModuleType):
-    """A module that executes itself when it is asked for one of its names."""
+    """A module that executes itself when it is asked for a name that the import system has not set."""
 
     def __getattribute__(self, name: str) -> Any:
-        if name in _OWN:
+        known = super().__getattribute__("__dict__")
+        # A package has to be executed before a module below it, which is found by `__path__`.
+        if name in ("__class__", "__dict__") or (name in known and name != "__path__"):
             return super().__getattribute__(name)
         with _LOCK:
             if self.__class__ is _DeferredModule:  # no other thread has executed it meanwhile
