@@ -7,6 +7,7 @@ of the same target can remove the temporary files that killed processes left beh
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import re
@@ -25,6 +26,7 @@ PathLike = str | os.PathLike[str]
 
 SUFFIX = ".gadc-tmp"
 _MAX_AGE = 7 * 24 * 3600.0  # seconds without a write after which a temporary of any host is stale
+_SHORT = re.compile(r"^\d+ requested and \d+ written")
 _PROCESS = secrets.token_hex(4)  # tells this process from an earlier one with the same number
 
 
@@ -60,6 +62,9 @@ def replacing(path: PathLike) -> Iterator[Path]:
     except OSError as error:
         if error.errno is not None and error.filename in (None, str(temporary)):
             error.filename = str(target)  # the name that the user knows
+        if error.errno is None and _SHORT.search(str(error)):  # NumPy counts items and names no file
+            text = f"No space left for all of it, {error}"
+            raise OSError(errno.ENOSPC, text, str(target)) from error
         raise
     finally:
         _remove(temporary)

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from gadc._base.locks import sole_writer
 from gadc._base.memory import parse_bytes
-from gadc._base.tasks import Progress, local_copy, lock_file, place_of, run_stages
+from gadc._base.tasks import Progress, lock_file, place_of, run_stages
 from gadc.diffusion import DivergentSeriesWarning, NearZeroRowSumWarning
 from gadc.diffusion._nearest import tell_recall
 from gadc.packed._diffusion._cells import read_recall
 from gadc.packed._diffusion._hops import error_bound, spectral_radius
-from gadc.packed._diffusion._run import DiffusionRun
+from gadc.packed._diffusion._run import DiffusionRun, load_part
 from gadc.packed._diffusion._settings import DiffusionSettings
 from gadc.packed._diffusion._stages import diffusion_stages
 from gadc.packed._graph import PackedGraph
@@ -58,10 +58,7 @@ class DiffusedFeatures:
 
     def slab(self, number: int) -> NDArray[np.float32]:
         """Map a slab of columns, shape (n, width)."""
-        array: NDArray[np.float32] = np.load(
-            local_copy(self.run.slab(number)), mmap_mode="r", allow_pickle=False
-        )
-        return array
+        return load_part(self.run.slab(number), mapped=True)
 
     def rows(self, start: int = 0, stop: int | None = None) -> NDArray[np.float32]:
         """Copy rows start:stop into memory, all rows by default, shape (rows, d)."""
@@ -70,10 +67,7 @@ class DiffusedFeatures:
 
     def row_sums(self) -> NDArray[np.float32]:
         """Map the row sums of S, if they were computed, shape (n,)."""
-        array: NDArray[np.float32] = np.load(
-            local_copy(self.run.file("f/sums.npy")), mmap_mode="r", allow_pickle=False
-        )
-        return array
+        return load_part(self.run.file("f/sums.npy"), mapped=True)
 
 
 def diffuse(

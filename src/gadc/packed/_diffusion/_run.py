@@ -87,14 +87,11 @@ class DiffusionRun:
 
     def read(self, kind: str, number: int) -> NDArray[Any]:
         """Read the array of a row range."""
-        array: NDArray[Any] = np.load(local_copy(self.part(kind, number)), allow_pickle=False)
-        return array
+        return load_part(self.part(kind, number))
 
     def mapped(self, kind: str, number: int) -> NDArray[Any]:
         """Map the array of a row range; writing to it would not change the file."""
-        place = local_copy(self.part(kind, number))
-        array: NDArray[Any] = np.load(place, mmap_mode="c", allow_pickle=False)
-        return array
+        return load_part(self.part(kind, number), mapped=True)
 
     def joined(self, kind: str) -> NDArray[Any]:
         """Read the arrays of all row ranges into one."""
@@ -128,6 +125,19 @@ class DiffusionRun:
                 )
             return
         write_note(place, plan)
+
+
+def load_part(place: str, *, mapped: bool = False) -> NDArray[Any]:
+    """Read or map an array that a task wrote; one that was damaged since is an error that names it."""
+    file = local_copy(place)
+    try:
+        array: NDArray[Any] = np.load(file, mmap_mode="c" if mapped else None, allow_pickle=False)
+    except (EOFError, ValueError) as error:
+        raise ValueError(
+            f"diffuse: {place} must be an array that a task wrote, got a damaged file ({error}); remove it "
+            "and repeat the command, which makes it again."
+        ) from error
+    return array
 
 
 def _read_plan(place: str) -> dict[str, Any]:
