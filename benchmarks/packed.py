@@ -2,7 +2,6 @@
 
     python benchmarks/packed.py products --folder FOLDER --out benchmarks/packed.json
     python benchmarks/packed.py large --folder FOLDER --out benchmarks/packed.json
-    python benchmarks/packed.py workers --folder FOLDER --out benchmarks/packed.json
     python benchmarks/packed.py small --folder FOLDER --out FILE
 
 The graphs are synthetic: one end of an edge is uniform, the other prefers nodes of small number, so there are
@@ -28,6 +27,7 @@ import numpy as np
 import polars as pl
 
 STATUS, CLEAR, IO = Path("/proc/self/status"), Path("/proc/self/clear_refs"), Path("/proc/self/io")
+STEPS = ("pack", "diffuse", "fit", "edges")
 EDGES_PER_PIECE, NODES_PER_PIECE = 5_000_000, 500_000
 
 
@@ -41,7 +41,6 @@ class Size:
     pack_memory: str
     diffuse_memory: str
     settings: dict[str, Any]
-    steps: tuple[str, ...] = ("pack", "diffuse", "fit", "edges")
 
 
 SIZES = {
@@ -58,15 +57,6 @@ SIZES = {
     ),
     "large": Size(
         20_000_000, 200_000_000, 16, "8GB", "8GB", {"variant": "plain", "lam": 4.0, "num_steps": 16}
-    ),
-    "workers": Size(
-        1_000_000,
-        10_000_000,
-        64,
-        "4GB",
-        "2GB",
-        {"variant": "III", "lam": 4.0, "num_steps": 16},
-        ("pack", "diffuse", "two workers"),
     ),
 }
 
@@ -143,10 +133,9 @@ def run_step(step: str, size: Size, folder: Path) -> dict[str, Any]:
     """Run one step in this process and return its figures."""
     import gadc
     from gadc import packed
-    from gadc._base.tasks import open_executor
 
     watch, forecasts = Watch(), []
-    graph, run = folder / "graph", folder / f"run-{step.replace(' ', '-')}"
+    graph, run = folder / "graph", folder / f"run-{step}"
     shutil.rmtree(run, ignore_errors=True)
     begin = time.perf_counter()
     if step == "pack":
@@ -159,17 +148,8 @@ def run_step(step: str, size: Size, folder: Path) -> dict[str, Any]:
     elif step == "edges":
         packed.suspicious_edges(graph, run, memory=size.diffuse_memory, progress=watch.tell)
     else:
-        cluster = "local:2" if step == "two workers" else None
-        with open_executor(cluster) as executor:
-            begin = time.perf_counter()  # processes that start are not counted
-            packed.diffuse(
-                graph,
-                run,
-                memory=size.diffuse_memory,
-                executor=executor,
-                progress=watch.tell,
-                **size.settings,
-            )
+        memory = size.diffuse_memory
+        packed.diffuse(graph, run, memory=memory, progress=watch.tell, **size.settings)
     watch.next(None)
     place = graph if step == "pack" else run
     figures = {
@@ -189,7 +169,7 @@ def main() -> None:
     parser.add_argument("size", choices=SIZES)
     parser.add_argument("--folder", type=Path, required=True, help="Folder for tables and graph; removed.")
     parser.add_argument("--out", type=Path, required=True, help="JSON file that the figures are added to.")
-    parser.add_argument("--step", help=argparse.SUPPRESS)
+    parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
     parser.add_argument("--keep", action="store_true", help="Keep the folder.")
     given = parser.parse_args()
     size, folder = SIZES[given.size], given.folder / given.size
@@ -205,7 +185,7 @@ def main() -> None:
         "machine": platform.machine(),
         "tables_seconds": round(time.perf_counter() - start, 1),
     }
-    for step in size.steps:
+    for step in STEPS:
         command = [
             sys.executable,
             __file__,
