@@ -11,7 +11,7 @@ import torch
 from gadc.datasets import csbm, write_npz, write_tables
 from tests.helpers.paths import ROOT
 
-NEED_DATA = {"datasets.md"}
+NEED_DATA = {"datasets.md", "tutorial-attack.md"}
 OWN_TEST = {"attacks.md"}  # tests/robustness/attacks/test_guide.py also checks what it prints
 ARGUMENTS = {"denoise_digits.py": ["--seeds", "1"]}
 

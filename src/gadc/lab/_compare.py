@@ -95,7 +95,7 @@ def compare_cleaning(
         tell(f"compare: fold {number + 1} of {splits.get_n_splits()}")
         train, test, ratio = view.labelled[train], view.labelled[test], len(test) / len(train)
         hidden = _hidden(view, test)
-        kept = edges_without(hidden, Edge().find(hidden))
+        kept = edges_without(hidden, Edge(with_effects=False).find(hidden))
         removed.append(int((~kept).sum()))
         better = _corrected(hidden) if labels else view.y
         scores[AS_IS].append(score(view, view.pairs, train, test, view.y))

@@ -11,6 +11,7 @@ from gadc.datasets.tables._files import open_table
 from gadc.lab._findings import Findings
 
 COLUMNS = ("kind", "source", "target", "id", "decision", "note")
+OWN = ("decision", "note", "was_flagged")  # columns that decisions add to a table of findings
 DECISIONS = ("keep", "drop", "unsure")
 
 
@@ -35,7 +36,7 @@ def read_decisions(decisions: Any) -> pl.DataFrame:
 
 
 def apply_decisions(kind: str, findings: Findings, decisions: pl.DataFrame, ids: pl.Series) -> Findings:
-    """Mark the decided items of a kind: `decision`, and whether each was flagged before (`was_flagged`)."""
+    """Mark the decided items of a kind: `decision`, `note`, and whether each was flagged before."""
     frame = findings.frame
     own = decisions.filter(pl.col("kind") == kind)
     if not len(own) or not len(frame):
@@ -47,28 +48,27 @@ def apply_decisions(kind: str, findings: Findings, decisions: pl.DataFrame, ids:
         for one in numbers
     ]
     if len(numbers) == 2:
-        table = _both_ways(own)
-        keyed = pl.DataFrame({"source": keys[0], "target": keys[1]})
-        found = keyed.join(table, on=["source", "target"], how="left", maintain_order="left")["decision"]
+        table, on = _both_ways(own), ["source", "target"]
     else:
-        table = own.select("id", "decision").unique("id", keep="last")
-        found = pl.DataFrame({"id": keys[0]}).join(table, on="id", how="left", maintain_order="left")[
-            "decision"
-        ]
+        table, on = own.select("id", "decision", "note").unique("id", keep="last"), ["id"]
+    keyed = pl.DataFrame(dict(zip(on, keys, strict=True)))
+    matched = keyed.join(table, on=on, how="left", maintain_order="left")
+    found, note = matched["decision"], matched["note"]
     if "decision" in frame.columns:  # a later decision on the same item replaces an earlier one
+        note = pl.select(pl.when(found.is_null()).then(frame["note"]).otherwise(note)).to_series()
         found = pl.select(pl.coalesce(found, frame["decision"])).to_series()
         flagged = frame["was_flagged"]
     else:
         flagged = frame["is_issue"]
-    frame = frame.with_columns(found.alias("decision"), flagged.alias("was_flagged"))
+    frame = frame.with_columns(found.alias("decision"), note.alias("note"), flagged.alias("was_flagged"))
     changed = pl.when(found == "drop").then(True).when(found == "keep").then(False).otherwise("was_flagged")
     return replace(findings, frame=frame.with_columns(changed.alias("is_issue")))
 
 
 def _both_ways(own: pl.DataFrame) -> pl.DataFrame:
     """List each decided pair in both directions."""
-    table = own.select("source", "target", "decision")
-    turned = table.select(pl.col("target").alias("source"), pl.col("source").alias("target"), "decision")
+    table = own.select("source", "target", "decision", "note")
+    turned = table.rename({"source": "target", "target": "source"}).select(table.columns)
     return pl.concat([table, turned]).unique(["source", "target"], keep="last")
 
 
@@ -77,4 +77,4 @@ def decided(frame: pl.DataFrame, *, keep: bool) -> pl.DataFrame:
     if "decision" not in frame.columns:
         return frame.clear() if keep else frame
     known = pl.col("decision").is_in(["keep", "drop"]).fill_null(False)
-    return frame.filter(known) if keep else frame.filter(~known).drop("decision", "was_flagged")
+    return frame.filter(known) if keep else frame.filter(~known).drop(OWN)

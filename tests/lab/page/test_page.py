@@ -151,11 +151,25 @@ def test_decided_items_leave_the_list_but_stay_in_the_export():
     ids = [lab.view.ids[int(node)] for node in lab.view.pairs[:, 0]]
     unsure = [lab.view.ids[int(node)] for node in lab.view.pairs[:, 1]]
     table = {"kind": ["edge"] * 2, "source": [ids[1], unsure[0]], "target": [ids[0], unsure[1]]}
-    kind = data_of(page_html(lab.decide(pl.DataFrame({**table, "decision": ["drop", "unsure"]}))))["kinds"][0]
-    assert kind["earlier"] == [[ids, "drop"]]
+    table |= {"decision": ["drop", "unsure"], "note": ["no such link", None]}
+    kind = data_of(page_html(lab.decide(pl.DataFrame(table))))["kinds"][0]
+    assert kind["earlier"] == [[ids, "drop", "no such link"]]
     assert kind["confirmed"] == [1, 1]
     assert len(kind["items"]) == 19
     assert (kind["items"][0]["ids"], kind["items"][0]["decision"]) == (unsure, "unsure")
+    assert kind["items"][0]["note"] == ""
+
+
+def test_notes_of_earlier_decisions_are_kept_and_replaced_with_them():
+    lab = page_lab()
+    ids = [lab.view.ids[int(node)] for node in lab.view.pairs[:, 0]]
+    table = {"kind": ["edge"], "source": ids[:1], "target": ids[1:]}
+    lab.decide(pl.DataFrame({**table, "decision": ["unsure"], "note": ["ask Eve"]}))
+    assert data_of(page_html(lab))["kinds"][0]["items"][0]["note"] == "ask Eve"
+    lab.decide(pl.DataFrame({"kind": ["label"], "id": [str(lab.view.ids[0])], "decision": ["keep"]}))
+    assert data_of(page_html(lab))["kinds"][0]["items"][0]["note"] == "ask Eve"
+    lab.decide(pl.DataFrame({**table, "decision": ["keep"], "note": ["seen"]}))
+    assert data_of(page_html(lab))["kinds"][0]["earlier"] == [[ids, "keep", "seen"]]
 
 
 def test_page_of_a_kind_of_a_users_own():

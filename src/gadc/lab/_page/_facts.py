@@ -12,8 +12,8 @@ from scipy import sparse
 
 from gadc.lab._page._neighborhood import neighbors_of
 from gadc.lab._page._picture import class_letter, class_name, node_name
-from gadc.lab._page._predictions import Predictions
-from gadc.lab._view import GraphView, Integers
+from gadc.lab._predictions import Predictions
+from gadc.lab._view import GraphView
 from gadc.report._style import shortened
 
 _FEATURES = 6
@@ -38,12 +38,10 @@ class Facts:
 
     Args:
         view: The graph.
-        ends: The ends of all edges in question, whose predictions are compared with and without the edge.
     """
 
-    def __init__(self, view: GraphView, ends: Integers) -> None:
+    def __init__(self, view: GraphView) -> None:
         self._view = view
-        self._predictions = Predictions(view, ends)
 
     def ends(self, ends: tuple[int, ...], *, edge: bool, effects: tuple[float | None, ...] = ()) -> Grid:
         """Compare class, neighbours and predictions of the ends.
@@ -68,9 +66,7 @@ class Facts:
             words = ["" if effect is None else f"{100 * effect:+.1f} points" for effect in effects]
             rows.append(["removal changes its prediction by", *words])
         title = "The two ends" if len(ends) == 2 else "The node"
-        caption = (
-            "" if predicted is None else "Predicted by a model that has not seen the labels of these ends."
-        )
+        caption = "" if predicted is None else "Predicted by models that have not learned from these ends."
         return Grid(
             title=title, columns=["", *(node_name(view, end) for end in ends)], rows=rows, caption=caption
         )
@@ -141,6 +137,10 @@ class Facts:
             self._view.features[nodes].mean(axis=0), dtype=np.float64
         ).ravel()
         return found
+
+    @cached_property
+    def _predictions(self) -> Predictions:
+        return Predictions(self._view)
 
     @cached_property
     def _deviation(self) -> NDArray[np.float64]:

@@ -63,7 +63,7 @@ def _json(sections: list[Section]) -> str:
             "name": section.name,
             "confirmed": section.confirmed,
             "items": [
-                {"ids": item.ids, "flagged": item.flagged, "decision": item.decision}
+                {"ids": item.ids, "flagged": item.flagged, "decision": item.decision, "note": item.note}
                 for item in section.items
             ],
             "earlier": section.earlier,

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from gadc.lab._decisions import decided
+from gadc.lab._decisions import OWN, decided
 from gadc.lab._findings import COMMON, Findings
 from gadc.lab._kind import Kind
 from gadc.lab._page._facts import Facts, Grid
@@ -25,7 +25,6 @@ _REASONS = 400  # characters of the reasons
 _NAME = 200  # characters of an id in the panel
 _EXTRA = 8  # columns of the kind
 _EFFECTS = ("effect_source", "effect_target")
-_OWN = ("decision", "was_flagged")
 
 
 class Examined(Protocol):
@@ -60,6 +59,7 @@ class Item:
         names: The ids shortened.
         flagged: Whether the item is flagged.
         decision: An earlier decision, which can only be "unsure", or None.
+        note: The note on it.
         cells: Cells of the list.
         reasons: The reasons in words.
         verdict: Probability and score in words.
@@ -72,6 +72,7 @@ class Item:
     names: list[str]
     flagged: bool
     decision: str | None
+    note: str
     cells: list[Cell]
     reasons: str
     verdict: str
@@ -90,7 +91,7 @@ class Section:
         findings: What was found.
         columns: Headers of the list.
         items: The worst items, at most 50; flagged ones first.
-        earlier: Ids and decision of each item that was decided on before.
+        earlier: Ids, decision and note of each item that was decided on before.
         confirmed: How many of the flagged items were confirmed, and how many decided on before.
     """
 
@@ -99,7 +100,7 @@ class Section:
     findings: Findings
     columns: list[str]
     items: list[Item]
-    earlier: list[tuple[list[str], str]]
+    earlier: list[tuple[list[str], str, str]]
     confirmed: tuple[int, int]
 
     @property
@@ -117,7 +118,7 @@ def sections_of(lab: Examined) -> list[Section]:
     """Collect the worst items of all kinds."""
     worst = {name: _worst(found) for name, found in lab.findings.items()}
     weights = Weights(lab.view, _nodes(lab, worst))
-    facts = Facts(lab.view, _nodes(lab, {n: one for n, one in worst.items() if lab.kinds[n].items == "edge"}))
+    facts = Facts(lab.view)
     confirmed = lab.precision_so_far()
     return [
         _section(lab, name, worst[name], weights, facts, confirmed.get(name, (0, 0))) for name in lab.findings
@@ -145,7 +146,7 @@ def _section(
 ) -> Section:
     numbers, kind = lab.id_columns(name), lab.kinds[name]
     ids = frame.columns[: frame.columns.index("is_issue")]
-    extra = [one for one in frame.columns if one not in (*ids, *COMMON, *_EFFECTS, *_OWN)][:_EXTRA]
+    extra = [one for one in frame.columns if one not in (*ids, *COMMON, *_EFFECTS, *OWN)][:_EXTRA]
     measure = "score" if frame["probability"].null_count() == len(frame) else "probability"
     shown = [*ids, measure, "reasons", *extra]
     named = frame.with_columns(_ids(lab.view, frame[one], numbers) for one in ids)
@@ -160,6 +161,7 @@ def _section(
                 names=[shortened(one, _NAME) for one in exact],
                 flagged=bool(row["is_issue"]),
                 decision=row.get("decision"),
+                note=row.get("note") or "",
                 cells=[column[place] for column in cells],
                 reasons=shortened(row["reasons"] or "", _REASONS),
                 verdict=_verdict(row),
@@ -229,13 +231,15 @@ def _text(value: object, *, percent: bool = False, limit: int = _TEXT) -> str:
     return shortened(f"{value:,}" if type(value) is int else str(value), limit)
 
 
-def _earlier(lab: Examined, name: str, ids: list[str]) -> list[tuple[list[str], str]]:
+def _earlier(lab: Examined, name: str, ids: list[str]) -> list[tuple[list[str], str, str]]:
     """List the decisions on items that left the list, so that a new export holds them too."""
     known, numbers = decided(lab.findings[name].frame, keep=True), lab.id_columns(name)
     if not len(known):
         return []
     columns = [_ids(lab.view, known[one], numbers).to_list() for one in ids]
     return [
-        ([str(one) for one in item], decision)
-        for *item, decision in zip(*columns, known["decision"], strict=True)
+        ([str(one) for one in item], decision, note)
+        for *item, decision, note in zip(
+            *columns, known["decision"], known["note"].fill_null(""), strict=True
+        )
     ]

@@ -67,11 +67,10 @@ class Duplicate(Kind):
             common_neighbors=pl.Series(common),
         )[order]
         count = int(is_issue.sum())
-        notes = (
-            ["Many nodes have equal features here, so equal neighbours are required as well."]
-            if usual
-            else []
-        )
+        notes = []
+        if usual and view.rows.shape[1]:
+            share = f"{len(equal):,} of {view.num_nodes:,} nodes have the features of another one"
+            notes.append(f"{share}, so half of their neighbours must be the same as well.")
         if view.num_nodes > _EXACT and view.rows.shape[1]:
             notes.append(
                 "Only rows next to each other in 12 random projections were compared; pairs may be missed."

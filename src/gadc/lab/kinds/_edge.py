@@ -7,10 +7,12 @@ What speaks for an edge {u, v}, always without the edge itself where it could sp
     hoods      cosine of the two neighbourhoods, each summed without the other end
     denoised   cosine after two steps of averaging over the graph
     common     common neighbours, each worth 1 / log(degree) (Adamic and Adar)
-    classes    probability that both ends are of one class, without their own labels (with labels)
+    classes    probability that both ends are of one class, without their own labels (with labels), in the
+               graph of `trust`
 
-    trust      mean rank of cosine, neighbors, denoised and common in the graph whose edges weigh as much as
-               the same mean rank in the given graph, so that false edges do not speak for each other
+    trust      mean rank of cosine, neighbors, denoised, common and classes (three times) in the graph whose
+               edges weigh as much as the same mean rank without classes in the given graph, so that false
+               edges do not speak for each other
 
 False edges are planted between random nodes, and a model learns to tell them from the given ones. Real
 attackers are more careful than chance, so `trust`, which learns nothing, counts twice as much as the model.
@@ -19,6 +21,7 @@ attackers are more careful than chance, so `trust`, which learns nothing, counts
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import torch
 from scipy.stats import rankdata
 
@@ -29,6 +32,7 @@ from gadc.lab._flagged import flagged_frame, flagged_sentence
 from gadc.lab._kind import Kind
 from gadc.lab._pairs_of_nodes import Likeness, dots
 from gadc.lab._planting import Array, Judged, Round, judge
+from gadc.lab._predictions import removal_columns
 from gadc.lab._reasons import Reason, words
 from gadc.lab._view import GraphView, Integers, adjacency_of
 from gadc.lab.kinds._mixing import Mixing, mixing_of
@@ -36,6 +40,8 @@ from gadc.lab.kinds._mixing import Mixing, mixing_of
 _ROUNDS = 2
 _PLANTED = 0.1  # of the edges, per round
 _LABELLED = 0.5  # share of labelled nodes from which classes are evidence; few labels are easily fooled
+_CLASSES_COUNT = 3.0  # as much as three other kinds of evidence in `trust`
+_EFFECTS = 10_000  # edges at most whose removal is tried
 _SEPARABLE = 0.6  # AUC of planted against given edges below which the kind is withheld
 
 _ALIKE = (
@@ -51,6 +57,9 @@ _CLASSES = Reason("the ends look like different classes, more than at {share} of
 class Edge(Kind):
     """Find edges that should not be there.
 
+    Args:
+        with_effects: Whether the table says what removing an edge changes at its ends; True by default.
+
     Examples:
         >>> import gadc
         >>> from gadc.datasets import csbm
@@ -60,6 +69,9 @@ class Edge(Kind):
         >>> bool(lab.issues("edge")["is_issue"].sum() > 100)
         True
     """
+
+    def __init__(self, *, with_effects: bool = True) -> None:
+        self.with_effects = with_effects
 
     name = "edge"
     title = "Edges that should not be there"
@@ -83,6 +95,8 @@ class Edge(Kind):
             withheld=withheld,
             extra={"cosine": np.round(-evidence[:, 1], 4)} if view.rows.shape[1] else {},
         )
+        if self.with_effects:
+            frame = _with_effects(view, frame)
         summary = flagged_sentence(
             frame, found="edges look false", none="No false edge was found among {total} edges."
         )
@@ -96,6 +110,16 @@ class Edge(Kind):
             notes=tuple(_notes(view, judged, mixing, reverse=reverse, withheld=withheld)),
             withheld=withheld,
         )
+
+
+def _with_effects(view: GraphView, frame: pl.DataFrame) -> pl.DataFrame:
+    """Add what removal changes at the ends of the flagged and of the worst edges; null at the others."""
+    worst = frame.head(_EFFECTS).filter(pl.col("reasons").is_not_null())
+    pairs = np.stack([worst["source"].to_numpy(), worst["target"].to_numpy()])
+    columns = removal_columns(view, pairs)
+    return frame.with_columns(
+        values.extend_constant(None, len(frame) - len(values)).alias(name) for name, values in columns.items()
+    )
 
 
 def _notes(view: GraphView, judged: Judged, mixing: Mixing, *, reverse: bool, withheld: bool) -> list[str]:
@@ -152,20 +176,21 @@ def _evidence(view: GraphView, pairs: Integers) -> Array:
     """Compute the evidence against each pair in the graph that these pairs make, shape (m, f)."""
     graph = adjacency_of(pairs, view.num_nodes)
     parts = Likeness(view.rows, graph).of(pairs, np.ones(pairs.shape[1]))
-    trust = _mean_rank(parts)
-    weighted = adjacency_of(pairs, view.num_nodes, trust)
-    parts = [_mean_rank(Likeness(view.rows, weighted).of(pairs, trust)), *parts]
+    first = _mean_rank(parts)
+    trusted = adjacency_of(pairs, view.num_nodes, first)
+    again, classes = Likeness(view.rows, trusted).of(pairs, first), []
     if view.num_classes > 1 and len(view.labelled) >= _LABELLED * view.num_nodes:
-        classes = beliefs(view, graph)
-        parts.append(dots(classes, classes, *pairs))
-    evidence: Array = -np.stack(parts, axis=1)
+        shares = beliefs(view, trusted)
+        classes.append(dots(shares, shares, *pairs))
+    evidence: Array = -np.stack([_mean_rank(again, *classes), *parts, *classes], axis=1)
     return evidence
 
 
-def _mean_rank(parts: list[Array]) -> Array:
-    """Average the ranks of cosine, neighbors, denoised and common, between 0 (least alike) and 1."""
+def _mean_rank(parts: list[Array], *classes: Array) -> Array:
+    """Average the ranks of cosine, neighbors, denoised, common and classes, from 0 (least alike) to 1."""
     chosen = parts if len(parts) == 1 else [parts[0], parts[1], parts[3], parts[4]]
     # Rounded, so that ties do not depend on the order in which a machine adds numbers.
-    ranks = [rankdata(part.round(6)) for part in chosen]
-    mean: Array = np.mean(ranks, axis=0) / len(ranks[0])
+    ranks = [rankdata(part.round(6)) / len(part) for part in [*chosen, *classes]]
+    weights = [1.0] * len(chosen) + [_CLASSES_COUNT] * len(classes)
+    mean: Array = np.average(ranks, axis=0, weights=weights)
     return mean

@@ -18,7 +18,7 @@
   // Some browsers give a page from a file no storage; the decisions then live as long as the page.
   function load() {
     data.kinds.forEach((kind, k) => kind.items.forEach((item, i) => {
-      if (item.decision) decisions[`${k}-${i}`] = { decision: item.decision, note: "" };
+      if (item.decision) decisions[`${k}-${i}`] = { decision: item.decision, note: item.note };
     }));
     try { Object.assign(decisions, JSON.parse(localStorage.getItem(`gadc-${data.store}`)) || {}); } catch { /* none */ }
   }
@@ -144,7 +144,7 @@
     const line = (kind, ids, decision, text) =>
       lines.push([kind.name, ...(ids.length === 2 ? [...ids, ""] : ["", "", ids[0]]), decision, text]);
     data.kinds.forEach((kind, k) => {
-      for (const [ids, decision] of kind.earlier) line(kind, ids, decision, "");
+      for (const [ids, decision, text] of kind.earlier) line(kind, ids, decision, text);
       kind.items.forEach((item, i) => {
         const known = decisions[`${k}-${i}`];
         if (known) line(kind, item.ids, known.decision, known.note);
