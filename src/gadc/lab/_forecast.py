@@ -2,14 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from gadc._base.memory import check_memory, format_bytes
 from gadc.lab._view import GraphView
 
 _LARGE = 300_000  # edges from which a forecast is given
-# Microseconds per edge and column, and per node and column, on one core; only a rough guess.
-_PER_EDGE = {"edge": 1.0, "missing_edge": 0.5, "label": 0.3, "feature": 0.1, "heterophily": 0.01}
-_PER_NODE = {"edge": 1.0, "missing_edge": 1.0, "label": 6.0, "feature": 1.5, "duplicate": 1.0, "leak": 0.2}
-_START = 30.0  # edges cost as much as this number of columns besides
+_SAMPLE = 20_000  # nodes that some kinds look at, at most
+_BYTES = (24.0, 480.0)  # per node and column, and per edge
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """Microseconds of one core, each plus a part per column: per edge, per node, and per node of a sample.
+
+    Fitted to runs with 20,000 nodes and 200,000 edges (8 and 64 columns) and with 200,000 nodes and 2,000,000
+    edges (32 columns).
+    """
+
+    edge: tuple[float, float] = (0.0, 0.0)
+    node: tuple[float, float] = (0.0, 0.0)
+    sample: tuple[float, float] = (0.0, 0.0)
+
+    def seconds(self, m: int, n: int, columns: int) -> float:
+        """Forecast the time of a search."""
+        sizes = zip((m, n, min(n, _SAMPLE)), (self.edge, self.node, self.sample), strict=True)
+        return 1e-6 * sum(size * (fixed + slope * columns) for size, (fixed, slope) in sizes)
+
+
+_COSTS = {
+    "heterophily": _Cost(edge=(0.3, 0.0)),
+    "edge": _Cost(edge=(65.0, 0.4)),
+    "missing_edge": _Cost(edge=(25.0, 0.0), sample=(580.0, 6.2)),
+    "label": _Cost(node=(45.0, 0.7)),
+    "feature": _Cost(node=(50.0, 0.2)),
+    "duplicate": _Cost(node=(60.0, 0.5)),
+    "isolated": _Cost(edge=(0.2, 0.0)),
+    "leak": _Cost(sample=(1.0, 0.33)),
+}
 
 
 def forecast(view: GraphView, kinds: list[str]) -> str | None:
@@ -22,13 +52,10 @@ def forecast(view: GraphView, kinds: list[str]) -> str | None:
     if m < _LARGE:
         return None
     columns = 0 if view.features is None else min(view.features.shape[1], 256)
-    seconds = sum(
-        1e-6 * (_PER_EDGE.get(kind, 0.02) * m * (columns + _START) + _PER_NODE.get(kind, 0.1) * n * columns)
-        for kind in kinds
-    )
-    needed = 4.0 * n * columns * 6 + 8.0 * m * 30
+    seconds = sum(_COSTS.get(kind, _Cost()).seconds(m, n, columns) for kind in kinds)
+    needed = _BYTES[0] * n * columns + _BYTES[1] * m
     check_memory("Lab.find_issues", needed, f"a search in {n:,} nodes and {m:,} edges")
-    return f"{m:,} edges: about {_minutes(seconds)} and {format_bytes(needed)}"
+    return f"{m:,} edges: about {_minutes(seconds)} of one core and {format_bytes(needed)}"
 
 
 def _minutes(seconds: float) -> str:
