@@ -4,6 +4,7 @@
     from_tables, TableReport         a graph from a table of edges and a table of nodes
     CsvOptions                       how text tables are written: separator, encoding, decimal mark
     FeaturePreparation               how features were computed, to read another table in the same way
+    from_graph                       a graph from a NetworkX or igraph graph
     read_graph                       a graph from one file (.npz, .graphml, .edgelist, .pt)
     write_tables, write_npz          a graph as two tables, or as one NumPy archive
     csbm, digits, power_law          graphs that need no files; `GENERATORS` has them by name
@@ -22,6 +23,7 @@ from gadc._base.lazy_names import lazy_names
 if TYPE_CHECKING:
     from gadc.datasets._changed_edges import changed_edges
     from gadc.datasets._statistics import graph_statistics
+    from gadc.datasets.files._from_graph import from_graph
     from gadc.datasets.files._npz import write_npz
     from gadc.datasets.files._read_graph import read_graph
     from gadc.datasets.named._cards import Card, card
@@ -51,6 +53,7 @@ __all__ = [
     "company_register",
     "csbm",
     "digits",
+    "from_graph",
     "from_tables",
     "graph_statistics",
     "load",
@@ -66,6 +69,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "_changed_edges": ("changed_edges",),
         "_statistics": ("graph_statistics",),
+        "files._from_graph": ("from_graph",),
         "files._npz": ("write_npz",),
         "files._read_graph": ("read_graph",),
         "named._cards": ("Card", "card"),

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.csr import to_csr_tensor
+from gadc.estimators._graph_objects import FORMS, to_matrix
 
 
 def is_sparse(X: Any) -> bool:
@@ -31,7 +32,11 @@ def to_sparse_tensor(X: Any) -> Tensor:
 
 
 def matrix_to_graph(owner: str, adjacency: Any, num_nodes: int) -> Data:
-    """Read the edges of a square matrix of weights >= 0, dense or sparse; stored zeros are not edges."""
+    """Read the edges of a square matrix of weights >= 0 or of a graph of another library.
+
+    Stored zeros are not edges.
+    """
+    adjacency = to_matrix(owner, adjacency, num_nodes)
     hint = "one row and column per row of X"
     split = " (Cross-validation that splits rows would split the graph as well: see NodeClassifier.)"
     edge_index, weights = _read_matrix(owner, "adjacency", adjacency, (num_nodes, num_nodes), hint, split)
@@ -51,7 +56,7 @@ def _read_matrix(
     if not is_sparse(given):
         given = np.asarray(given)
     if given.ndim != 2:
-        kind = "a square matrix" if shape[0] == shape[1] else "a matrix"
+        kind = FORMS if shape[0] == shape[1] else "a matrix"
         raise ValueError(f"{owner}: {name} must be {kind}, got shape {given.shape}.")
     if given.dtype.kind not in "biuf":
         raise TypeError(f"{owner}: {name} must hold numbers, got {given.dtype}.")

@@ -28,7 +28,9 @@ _FLOATS = [np.float64, np.float32]
 class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator):  # type: ignore[misc]
     """Denoise features over a graph: `fit_transform(X)` returns S X.
 
-    The graph is a square matrix of weights >= 0, dense or SciPy sparse, with one row and column per row of X.
+    The graph is a square matrix of weights >= 0, dense or SciPy sparse, with one row and column per row of X;
+    or a NetworkX or igraph graph (weights in the edge attribute "weight"), a PyTorch Geometric `Data`, or an
+    edge index of shape (2, edges) with one node per row of X.
     It is given to the constructor, to `fit`, or by metadata routing; `transform` takes another graph for
     other nodes. An edge stored in one direction counts in both (unless `directed`), and the diagonal is
     ignored.

@@ -34,9 +34,9 @@ def test_unreadable_files_are_named_in_the_error(tmp_path, write):
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(TableError, match="this is a folder"):
         from_tables(edges, tmp_path / "folder.csv")
-    with pytest.raises(TableError, match=r"suffix must be one of \.csv.*, got '\.xlsx'"):
-        from_tables(edges, tmp_path / "nodes.xlsx")
-    with pytest.raises(TypeError, match="nodes must be a path or a data frame, got list"):
+    with pytest.raises(TableError, match=r"suffix must be one of \.csv.*, got '\.ods'"):
+        from_tables(edges, tmp_path / "nodes.ods")
+    with pytest.raises(TypeError, match=r"nodes must be a path or a data frame, or export .*, got list"):
         from_tables(edges, [1, 2])
 
 

@@ -28,8 +28,12 @@ if TYPE_CHECKING:
 
 _option = partial(typer.Option, rich_help_panel="A graph of your own")
 
-Edges = Annotated[Path | None, _option("--edges", help="Edge table (CSV, TSV, Parquet or Feather).")]
-Nodes = Annotated[Path | None, _option("--nodes", help="Node table (CSV, TSV, Parquet or Feather).")]
+Edges = Annotated[
+    Path | None, _option("--edges", help="Edge table (CSV, TSV, Parquet, Feather, JSON lines, Excel).")
+]
+Nodes = Annotated[
+    Path | None, _option("--nodes", help="Node table (likewise; book.xlsx#sheet names a sheet).")
+]
 Graph = Annotated[
     Path | None,
     _option(

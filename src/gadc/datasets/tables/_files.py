@@ -2,7 +2,7 @@
 
 Text files (CSV and TSV, gzipped or not) are read as text and parsed here, so that an error can name the row
 and the column of a bad cell; `_dialect` finds how they are written.
-Parquet and Feather keep their types. Only the columns that are needed are read.
+Parquet, Feather, JSON lines and Excel sheets keep their types. Only the columns that are needed are read.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from gadc._base.memory import check_memory
 from gadc.datasets.tables._dialect import TEXT, CsvOptions, Dialect, file_suffix, read_dialect
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table, guarded
+from gadc.datasets.tables._workbooks import SUFFIX, read_sheet, split_sheet
 
 TableLike: TypeAlias = "str | os.PathLike[str] | pl.DataFrame | pl.LazyFrame | Any"
 
@@ -28,6 +29,8 @@ BINARY: dict[str, Callable[..., pl.LazyFrame]] = {
     ".arrow": pl.scan_ipc,
     ".ipc": pl.scan_ipc,
 }
+JSON_LINES = (".jsonl", ".ndjson")
+SUFFIXES = (*TEXT, *(f"{end}.gz" for end in TEXT), *BINARY, *JSON_LINES, SUFFIX)
 
 
 _BYTES_PER_ROW = 24  # two ends or an id and a row number, and a key to sort by, at least
@@ -38,7 +41,8 @@ def open_table(table: TableLike, role: str, csv_options: CsvOptions | None = Non
     """Open a file or a data frame.
 
     Args:
-        table: A path, a Polars or pandas frame, or a `Table`, which is returned as it is.
+        table: A path, a Polars or pandas frame, anything with `__arrow_c_stream__` (pyarrow, DuckDB), or
+            a `Table`, which is returned as it is.
         role: "edges" or "nodes"; the name of a data frame in messages.
         csv_options: How text files are written. Default: found from their beginning.
     """
@@ -49,10 +53,16 @@ def open_table(table: TableLike, role: str, csv_options: CsvOptions | None = Non
     if type(table).__module__.partition(".")[0] == "pandas":
         with guarded(role):
             table = _from_pandas(table, role)
+    if not isinstance(table, pl.DataFrame | pl.LazyFrame) and hasattr(table, "__arrow_c_stream__"):
+        with guarded(role):
+            table = pl.DataFrame(table)
     if isinstance(table, pl.DataFrame):
         table = table.lazy()
     if not isinstance(table, pl.LazyFrame):
-        raise TypeError(f"from_tables: {role} must be a path or a data frame, got {type(table).__name__}.")
+        raise TypeError(
+            f"from_tables: {role} must be a path or a data frame, or export an Arrow stream, "
+            f"got {type(table).__name__}."
+        )
     with guarded(role):
         return Table(name=role, frame=table, schema=dict(table.collect_schema()))
 
@@ -74,15 +84,22 @@ def require_suffix(path: Path, known: list[str]) -> None:
 
 
 def _open_file(path: Path, csv_options: CsvOptions | None) -> Table:
-    require_suffix(path, [*TEXT, *(f"{end}.gz" for end in TEXT), *BINARY])
-    require_file(path)
-    name, suffix = str(path), file_suffix(path)
+    book, sheet = split_sheet(path)
+    require_suffix(book, list(SUFFIXES))
+    require_file(book)
+    name, suffix = str(path), file_suffix(book)
     with guarded(name):
+        if suffix == SUFFIX:
+            rows = read_sheet(book, sheet)
+            return Table(name=name, frame=rows.lazy(), schema=dict(rows.schema), first_row=2)
+        if suffix in JSON_LINES:
+            frame = pl.scan_ndjson(path)
+            return Table(name=name, frame=frame, schema=dict(frame.collect_schema()))
         if suffix in BINARY:
             frame = BINARY[suffix](name, glob=False)
-            schema, rows = dict(frame.collect_schema()), frame.select(pl.len()).collect().item()
+            schema, count = dict(frame.collect_schema()), frame.select(pl.len()).collect().item()
             # A tiny file can hold any number of equal rows.
-            check_memory(name, _BYTES_PER_ROW * rows, f"a table of {rows:,} rows")
+            check_memory(name, _BYTES_PER_ROW * count, f"a table of {count:,} rows")
             return Table(name=name, frame=frame, schema=schema)
         dialect = read_dialect(path, csv_options)
         frame = scan_text(path, dialect)

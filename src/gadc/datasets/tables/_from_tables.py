@@ -45,7 +45,9 @@ def from_tables(
     """Read a graph from a table with one row per edge and a table with one row per node.
 
     Args:
-        edges: Path (.csv, .tsv, .csv.gz, .tsv.gz, .parquet, .feather) or data frame of the edges.
+        edges: Path (.csv, .tsv, .csv.gz, .tsv.gz, .parquet, .feather, .arrow, .ipc, .jsonl, .ndjson, or .xlsx
+            with a sheet as in "book.xlsx#edges") or data frame of the edges, or anything that exports an
+            Arrow stream (pyarrow, DuckDB, Ibis).
         nodes: Path or data frame of the nodes.
         source: Column of one end; by default `source`, `src`, `from` or the first column.
         target: Column of the other end; by default `target`, `dst`, `to` or the second column.

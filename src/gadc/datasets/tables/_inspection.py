@@ -9,7 +9,7 @@ import polars as pl
 
 from gadc.datasets.tables._columns import guess_label, guess_weight
 from gadc.datasets.tables._dialect import TEXT, file_suffix
-from gadc.datasets.tables._files import BINARY, open_table
+from gadc.datasets.tables._files import BINARY, JSON_LINES, open_table
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table
 
@@ -43,7 +43,7 @@ def find_tables(folder: Path, edges: Path | None = None, nodes: Path | None = No
     Raises:
         TableError: No two tables belong together.
     """
-    known = [*TEXT, *BINARY]
+    known = [*TEXT, *BINARY, *JSON_LINES]
     files = [path for path in sorted(folder.iterdir()) if path.is_file() and file_suffix(path) in known]
     tables = {path: _values(path) for path in dict.fromkeys((edges, nodes, *files)) if path is not None}
     best: tuple[float, Found] | None = None

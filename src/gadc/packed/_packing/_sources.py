@@ -18,10 +18,21 @@ from pathlib import Path
 import polars as pl
 
 from gadc._base.tasks import write_whole
-from gadc.datasets.tables._dialect import TEXT, CsvOptions, Dialect, file_suffix, open_text, read_dialect
-from gadc.datasets.tables._files import BINARY, TableLike, open_table, require_file, require_suffix, scan_text
+from gadc.datasets.tables._dialect import CsvOptions, Dialect, file_suffix, open_text, read_dialect
+from gadc.datasets.tables._files import (
+    BINARY,
+    JSON_LINES,
+    SUFFIXES,
+    TableLike,
+    open_table,
+    require_file,
+    require_suffix,
+    scan_text,
+)
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table, guarded
+from gadc.datasets.tables._workbooks import SUFFIX as EXCEL
+from gadc.datasets.tables._workbooks import split_sheet
 
 _FULL = re.compile(r"os error (27|28|122)|No space left|File too large")
 
@@ -122,8 +133,15 @@ def _source(table: TableLike, role: str, folder: Path, number: int, csv_options:
                 write_whole(converted, lambda file: opened.frame.sink_parquet(file))
         return Source(name=role, file=converted, text=False, first_row=1)
     path = Path(table)
-    require_suffix(path, [*TEXT, *(f"{end}.gz" for end in TEXT), *BINARY])
-    require_file(path)
+    book, _ = split_sheet(path)
+    require_suffix(book, list(SUFFIXES))
+    require_file(book)
+    if file_suffix(book) == EXCEL or file_suffix(path) in JSON_LINES:
+        opened = open_table(path, role)
+        if not Path(converted).exists():
+            with disk_errors(converted):
+                write_whole(converted, lambda file: opened.frame.sink_parquet(file))
+        return Source(name=str(path), file=converted, text=False, first_row=opened.first_row)
     if file_suffix(path) in BINARY:
         return Source(name=str(path), file=str(path.resolve()), text=False, first_row=1)
     with guarded(str(path)):
