@@ -172,7 +172,7 @@ def test_a_continuous_target_and_an_empty_graph_are_refused(run, tmp_path, kinds
     (tmp_path / "n.csv").write_text("\n".join(["id,a,kind", *rows]))
     (tmp_path / "e.csv").write_text(f"a,b\n{edges}\n")
     tables = ("--edges", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv", "--label", "kind")
-    code, _, err = run("fit", *tables, "-o", tmp_path / "m")
+    code, _, err = run("fit", *tables, "--task", "classify", "-o", tmp_path / "m")
     assert code == 2
     assert message in err
 

@@ -90,6 +90,18 @@ def read(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Array
     return _json_object(path, text, "the text of its settings"), arrays
 
 
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """Return the kind of model that a file says it holds; `read` checks the rest."""
+    if os.path.isdir(path):
+        raise ValueError(f"read: {path} must be a file, got a folder.")
+    try:
+        with safe_open(os.fspath(path), framework="np") as file:
+            metadata = file.metadata() or {}
+    except SafetensorError as error:
+        raise ValueError(f"read: {path} is truncated or not a safetensors file: {error}.") from error
+    return str(_header(path, metadata).get("kind"))
+
+
 def _header(path: str | os.PathLike[str], metadata: Mapping[str, str]) -> dict[str, Any]:
     if _ENTRY not in metadata:
         raise ValueError(f"read: {path} is a safetensors file, but not a model of gadc.")

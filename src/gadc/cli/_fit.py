@@ -21,11 +21,17 @@ from gadc.cli._output import command_line, print_json, print_rows, say
 from gadc.cli._progress import working, working_until
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from gadc.estimators import GADCClassifier
     from gadc.packed import PackedGraph
 
 with deferred():
+    import torch
+
     from gadc import estimators
+    from gadc.cli import _fit_targets as target_fits
+    from gadc.cli import _targets as targets
     from gadc.cli._pages import finalists as finalists_page
     from gadc.cli._pages import model as model_page
     from gadc.packed import _fit as packed_fit
@@ -42,13 +48,29 @@ def fit(
     diffusion: ClassifierOptions,
     cluster: ClusterOptions,
     out: Annotated[Path, typer.Option("-o", "--out", help="Model file to write, such as model.safetensors.")],
+    task: Annotated[
+        str,
+        typer.Option(
+            "--task",
+            help="What --label holds: classify (classes), regress (numbers), multilabel (several columns of "
+            "0 and 1), or auto (decided by the columns, and said).",
+        ),
+    ] = "auto",
     head: Annotated[
-        str, typer.Option("--head", help="Classifier on the denoised features: linear or mlp.")
-    ] = "linear",
+        str | None,
+        typer.Option(
+            "--head",
+            help="Model on the denoised features: linear or mlp for classes, ridge, huber or mlp for "
+            "numbers, logistic or mlp for several labels. Default: the first of these.",
+        ),
+    ] = None,
     report: ReportFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Train a classifier on the labelled nodes of a graph and save it.
+    """Train a model on the labelled nodes of a graph and save it.
+
+    The label may be a class, a number or several columns of 0 and 1 (--task). Numbers and several labels are
+    judged by cross-validation, beside the features alone.
 
     Without --variant, models with and without the graph are compared within --time-budget, and the command
     says which were picked and why. A fifth of the labels is held out for this comparison and to choose the
@@ -66,7 +88,20 @@ def fit(
         cluster.check_unused()
     elif cluster.dry_run or packed_fit.fit_bytes(packed) > (cluster.memory_bytes or available_memory()):
         _refuse_report(packed, report, cluster)
-        return _fit_packed(packed, diffusion, cluster, out, head, graph, as_json)
+        if task not in ("auto", "classify"):
+            raise ValueError(f"--task {task} requires tables (--edges and --nodes), got a packed graph.")
+        return _fit_packed(packed, diffusion, cluster, out, head or "linear", graph, as_json)
+    chosen_task = targets.decide_task(graph, task)
+    if chosen_task != "classify":
+        options: dict[str, Any] = {
+            "task": chosen_task,
+            "head": head,
+            "out": out,
+            "report": report,
+            "as_json": as_json,
+        }
+        return target_fits.fit_targets(command_line(context), graph, diffusion, **options)
+    head = head or "linear"
     with working("Reading the graph"):
         data = graph.read(keep_sparse=diffusion.variant == "auto" and report is None)
     tell_notes(data)
@@ -95,9 +130,11 @@ def fit(
     if as_json:
         settings = {**diffusion.settings(), "head": head, "seed": graph.seed}
         facts = {"out": str(out), "labels": known, "classes": classes, "settings": settings}
+        facts["largest_class"] = _largest(seen.y)
         reasons = {"explanation": chosen.explain_, "report": chosen.report_}
         return print_json({**facts, "figures": figures, **reasons})
-    print_rows(f"{graph.title}: {known:,} labels, {len(classes)} classes", figures)
+    largest = f"the largest has {_largest(seen.y):.1%} of the labels"
+    print_rows(f"{graph.title}: {known:,} labels, {len(classes)} classes; {largest}", figures)
     finalists = finalists_page.finalist_rows(chosen)
     if finalists:
         print_rows(
@@ -158,7 +195,8 @@ def _fit_packed(
         facts["settings"].pop("adjacency")
         reasons = {"explanation": model.explain_, "report": model.report_}
         return print_json({**facts, "figures": figures, **reasons})
-    print_rows(f"{graph.path}: {known:,} labels, {len(classes)} classes", figures)
+    largest = f"the largest has {_largest(packed_fit.labelled_rows(graph).y):.1%} of the labels"
+    print_rows(f"{graph.path}: {known:,} labels, {len(classes)} classes; {largest}", figures)
     say(model.explain_ if diffusion.variant == "auto" else _verdict(figures))
     say(f"Wrote {out}.")
 
@@ -192,6 +230,11 @@ def _figures(name: str, model: GADCClassifier) -> dict[str, Any]:
         "validation_accuracy": float(model.validation_score_),
         "log_loss": float(model.log_loss_),
     }
+
+
+def _largest(y: Tensor) -> float:
+    """Return the share of the largest class, which always predicting it would get right."""
+    return float(torch.bincount(y[y >= 0]).max() / (y >= 0).sum())
 
 
 def _verdict(figures: list[dict[str, Any]]) -> str:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
     from gadc.datasets import FeaturePreparation
-    from gadc.estimators import GADCClassifier
+    from gadc.estimators import GADCClassifier, GADCMultilabelClassifier, GADCRegressor
+
+    AnyModel = GADCClassifier | GADCMultilabelClassifier | GADCRegressor
 
 with deferred():
     import polars as pl
@@ -74,7 +76,7 @@ def standardize(data: Data, *, robust: bool = False) -> Data:
     return changed
 
 
-def check_scales(model: GADCClassifier) -> FeaturePreparation | None:
+def check_scales(model: AnyModel) -> FeaturePreparation | None:
     """Return how a model computes its features; refuse an old model file that does not hold its scales."""
     names = [str(name) for name in getattr(model, "feature_names_in_", ())]
     if (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,12 +16,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch_geometric.data import Data
 
-    from gadc.estimators import GADCClassifier
+    from gadc.cli._graph_data import AnyModel
+    from gadc.estimators import GADCClassifier, GADCMultilabelClassifier
 
 with deferred():
     import numpy as np
 
     from gadc import estimators
+    from gadc._base import persistence
 
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that `gadc fit` wrote.")]
@@ -32,10 +36,31 @@ def load_model(path: Path) -> GADCClassifier:
     return estimators.GADCClassifier.load(path)
 
 
-def predict_probabilities(model: GADCClassifier, data: Data) -> NDArray[Any]:
+def load_any_model(path: Path) -> AnyModel:
+    """Read a model file of a classifier, a multi-label classifier or a regressor."""
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file; `gadc fit` writes models.")
+    kinds: dict[str, type[AnyModel]] = {
+        name: getattr(estimators, name)
+        for name in ("GADCClassifier", "GADCMultilabelClassifier", "GADCRegressor")
+    }
+    kind = persistence.kind_of(path)
+    if kind not in kinds:
+        raise ValueError(f"{path} must hold one of {', '.join(kinds)}, got {kind!r}.")
+    return kinds[kind].load(path)
+
+
+def predict_probabilities(model: GADCClassifier | GADCMultilabelClassifier, data: Data) -> NDArray[Any]:
     """Predict the probability of each class for each node."""
-    try:
+    with named_features():
         return model.predict_proba_data(data)
+
+
+@contextmanager
+def named_features() -> Iterator[None]:
+    """Name the option that helps where the features are not those of `fit`."""
+    try:
+        yield
     except estimators._graph_data.FeatureMismatchError as error:
         raise ValueError(
             f"{error} Name the feature columns with --features; --label and --node-id are not features."

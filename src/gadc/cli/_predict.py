@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from gadc._base.deferred import deferred
-from gadc.cli._graph_data import id_column, tell_notes
-from gadc.cli._models import ModelFile, load_model, predict_probabilities
+from gadc.cli._graph_data import tell_notes
+from gadc.cli._models import ModelFile, load_any_model, load_model
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.cluster import ClusterOptions
 from gadc.cli._options.graph import GraphOptions, refuse_for_packed
-from gadc.cli._options.output import AsJson, EscapeFormulas, TableOrFolderOut, check_table_path
+from gadc.cli._options.output import AsJson, EscapeFormulas, Positive, TableOrFolderOut, check_table_path
 from gadc.cli._output import print_facts, print_json, write_table
 from gadc.cli._progress import working
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from torch_geometric.data import Data
-
-    from gadc.estimators import GADCClassifier
     from gadc.packed import PackedGraph
 
 with deferred():
-    import polars as pl
-
     from gadc import packed
+    from gadc.cli import _added_nodes as added_nodes
+    from gadc.cli import _prediction_tables as prediction_tables
+    from gadc.cli import _targets as targets
     from gadc.packed import _plan as planning
     from gadc.packed import _predict as packed_predict
+
+AddNodes = Annotated[
+    Path | None,
+    typer.Option(
+        "--add-nodes",
+        help="Table of new nodes beside --nodes, with the same columns; only these are written. Needs "
+        "--add-edges.",
+    ),
+]
+AddEdges = Annotated[
+    Path | None,
+    typer.Option("--add-edges", help="Table of the edges of the new nodes, with the columns of --edges."),
+]
 
 
 @expand_bundles
@@ -36,10 +48,29 @@ def predict(
     graph: GraphOptions,
     out: TableOrFolderOut,
     cluster: ClusterOptions,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold",
+            help="Probability from which a node gets the positive class (two classes), or a label. Default: "
+            "the most likely class, or the threshold that fit chose for the label.",
+        ),
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top",
+            min=1,
+            help="Write this many nodes only, those with the highest probability or number, in this order.",
+        ),
+    ] = None,
+    positive: Positive = None,
+    add_nodes: AddNodes = None,
+    add_edges: AddEdges = None,
     escape_formulas: EscapeFormulas = False,
     as_json: AsJson = False,
 ) -> None:
-    """Predict the class of every node of a graph.
+    """Predict the class, number or labels of every node of a graph.
 
     The graph is the graph of `gadc fit` or another graph with the same feature columns. The model file says
     how features are computed (columns, categories, fill values, scales), so --features, --categorical,
@@ -48,20 +79,29 @@ def predict(
 
     Example: gadc predict model.safetensors --edges edges.csv --nodes nodes.csv -o predictions.parquet
     """
-    if graph.packed is not None:
-        return _predict_packed(model, graph.packed, out, cluster, escape_formulas, as_json)
+    packed_graph = graph.packed
+    if packed_graph is not None:
+        given = {"--threshold": threshold, "--top": top, "--positive": positive, "--add-nodes": add_nodes}
+        refuse_for_packed({name: value is not None for name, value in given.items()})
+        return _predict_packed(model, packed_graph, out, cluster, escape_formulas, as_json)
     cluster.check_unused()
     check_table_path(out, escape_formulas=escape_formulas)
-    classifier = load_model(model)
+    if (add_nodes is None) != (add_edges is None):
+        raise ValueError("Use --add-nodes and --add-edges together.")
+    fitted = load_any_model(model)
     with working("Reading the graph"):
-        data = graph.read_for(classifier)
+        data = graph.read_for(fitted, **targets.task_of(fitted))
     tell_notes(data, compare_scales=False)
+    wanted = slice(None)
+    if add_nodes is not None and add_edges is not None:
+        wanted = slice(int(data.num_nodes), None)
+        data = added_nodes.add_nodes(graph, fitted, data, add_nodes, add_edges)
     with working("Predicting"):
-        frame = _frame(data, classifier, predict_probabilities(classifier, data))
+        frame, found = prediction_tables.prediction_table(
+            fitted, data, threshold=threshold, top=top, positive=positive, nodes=wanted
+        )
     write_table(frame, out, escape_formulas=escape_formulas)
-    counts = frame["class"].value_counts(sort=True).rows()
-    facts = {"out": str(out), "nodes": len(frame), "predicted": {str(name): count for name, count in counts}}
-    facts["mean_probability"] = float(frame["probability"].mean())  # type: ignore[arg-type]
+    facts: dict[str, Any] = {"out": str(out), "nodes": len(frame), **found}
     if as_json:
         return print_json(facts)
     print_facts(f"{graph.title}, predicted", facts)
@@ -88,15 +128,3 @@ def _predict_packed(
     if as_json:
         return print_json(facts)
     print_facts(f"{graph.path}, predicted", facts)
-
-
-def _frame(data: Data, model: GADCClassifier, probability: NDArray[Any]) -> pl.DataFrame:
-    """Return the id, predicted class and probabilities of each node."""
-    classes = model.classes_.tolist()
-    best = probability.argmax(1)
-    columns = {
-        "class": pl.Series("class", [classes[code] for code in best]),
-        "probability": pl.Series("probability", probability.max(1)),
-        **{f"p_{name}": pl.Series(f"p_{name}", probability[:, code]) for code, name in enumerate(classes)},
-    }
-    return id_column(data, taken=tuple(columns)).to_frame().hstack(list(columns.values()))

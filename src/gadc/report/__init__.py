@@ -4,8 +4,9 @@
     write_reproduction_page        the page `docs/reproduction.md` with its heat maps
     RunReport, Comparison, ComparisonCell, Verdict
                                    the page of one run, and its tables
-    AccuracyBars, Bar, BudgetCurve, BudgetCurves, ConfusionMatrix, CosineHistogram, FeatureMap, Picture,
-    TrainingCurve, TrainingCurves  its pictures
+    AccuracyBars, Bar, BudgetCurve, BudgetCurves, CalibrationPlot, ConfusionMatrix, CosineHistogram,
+    FeatureMap, Picture, ResidualPlot, TrainingCurve, TrainingCurves
+                                   its pictures
     edge_cosines, feature_map, training_curve, wilson_interval
                                    pictures and intervals from a graph, a training or an accuracy
 
@@ -19,10 +20,12 @@ from gadc.report._pictures import (
     Bar,
     BudgetCurve,
     BudgetCurves,
+    CalibrationPlot,
     ConfusionMatrix,
     CosineHistogram,
     FeatureMap,
     Picture,
+    ResidualPlot,
     TrainingCurve,
     TrainingCurves,
 )
@@ -35,12 +38,14 @@ __all__ = [
     "Bar",
     "BudgetCurve",
     "BudgetCurves",
+    "CalibrationPlot",
     "Comparison",
     "ComparisonCell",
     "ConfusionMatrix",
     "CosineHistogram",
     "FeatureMap",
     "Picture",
+    "ResidualPlot",
     "RunReport",
     "TrainingCurve",
     "TrainingCurves",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from gadc.cli._options.own_graph import OwnGraphOptions
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-    from gadc.estimators import GADCClassifier
+    from gadc.cli._graph_data import AnyModel
     from gadc.packed import PackedGraph
 
 with deferred():
@@ -130,32 +131,50 @@ class GraphOptions(NamedOrOwnGraphOptions):
         refuse_for_packed({f"--{name.replace('_', '-')}": given for name, given in others.items()})
         return on_disk.PackedGraph(self.graph)
 
-    def read(self, *, keep_rows: bool = False, keep_sparse: bool = False) -> Data:
+    def read(self, *, keep_rows: bool = False, keep_sparse: bool = False, task: str = "classify") -> Data:
         """Read the graph, add the requested noise and standardise the features if requested.
 
         Args:
             keep_rows: Whether the rows of the user's tables are kept. Default: no.
             keep_sparse: Whether features of a named data set that are mostly zero stay sparse, unless noise
                 or scales would fill them. Default: no.
+            task: What the label columns hold, see `from_tables`. Default: "classify".
         """
         self.check_source()
+        self._check_task(task)
         sparse = keep_sparse and self.noise is None and not self.standardize
-        data = self.read_own(keep_rows=keep_rows) if self.data is None else self._load(self.data, sparse)
+        own = self.data is None
+        data = self.read_own(keep_rows=keep_rows, task=task) if own else self._load(str(self.data), sparse)
         data = self._add_noise(self.check_features(data))
         return self.standardized(data, self.standardize)
 
-    def read_for(self, model: GADCClassifier, *, keep_rows: bool = False) -> Data:
+    def _check_task(self, task: str) -> None:
+        if task != "classify" and self.data is not None:
+            raise ValueError(
+                f"--task {task} requires tables (--edges and --nodes); named data sets have classes."
+            )
+
+    def read_for(
+        self,
+        model: AnyModel,
+        *,
+        keep_rows: bool = False,
+        task: str = "classify",
+        labels: Sequence[str] = (),
+    ) -> Data:
         """Read the graph and compute its features as they were computed when the model was fitted."""
         self.check_source()
+        self._check_task(task)
         known = check_scales(model)
         if known is None:
             if self.standardize:
                 raise ValueError("--standardize: the model was not fitted with it; leave it out.")
-            return replace(self, standardize=False).read(keep_rows=keep_rows)
+            return replace(self, standardize=False).read(keep_rows=keep_rows, task=task)
         options = {"categorical": self.categorical, "missing": self.missing}
         known.check_agrees("model", **options, features=self.feature_columns, standardize=self.standardize)
         raw = known.without_scales()
-        data = self.read_own(raw, keep_rows=keep_rows) if self.data is None else self._load(self.data)
+        told: dict[str, Any] = {"keep_rows": keep_rows, "task": task, "labels": labels}
+        data = self.read_own(raw, **told) if self.data is None else self._load(self.data)
         return known.apply(self._add_noise(self.check_features(data)))
 
     def _load(self, name: str, sparse: bool = False) -> Data:

@@ -11,6 +11,10 @@ from gadc._base.extras import require
 TABLE_SUFFIXES = (".parquet", ".csv", ".feather")
 REPORT_SUFFIXES = (".html", ".htm")
 
+Positive = Annotated[
+    str | None,
+    typer.Option("--positive", help="Class that is looked for. Default: the rarer of two classes."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 TableOut = Annotated[Path, typer.Option("-o", "--out", help="Table to write (.parquet, .csv or .feather).")]
 TableOrFolderOut = Annotated[

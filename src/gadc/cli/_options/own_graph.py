@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -57,7 +58,11 @@ NodeId = Annotated[
 ]
 Label = Annotated[
     str | None,
-    _option("--label", help="Node column with the classes; empty = unlabelled. Default: label, class or y."),
+    _option(
+        "--label",
+        help="Node column with the classes or numbers to predict; empty = unknown. Several columns of 0 and "
+        "1, separated by commas, for several labels. Default: label, class or y.",
+    ),
 ]
 Features = Annotated[
     str | None,
@@ -160,6 +165,11 @@ class OwnGraphOptions:
         return [name.strip() for name in self.features.split(",")] if self.features else None
 
     @property
+    def label_columns(self) -> list[str]:
+        """Return the named label columns."""
+        return [name.strip() for name in self.label.split(",")] if self.label else []
+
+    @property
     def csv_options(self) -> CsvOptions:
         """Return how text tables are written, as far as it was said."""
         return make_csv_options(self.separator, self.encoding, self.decimal)
@@ -169,12 +179,21 @@ class OwnGraphOptions:
         """Return the kinds of problems that are repaired."""
         return [kind.strip() for kind in self.repair.split(",")] if self.repair else []
 
-    def read_own(self, preparation: FeaturePreparation | None = None, *, keep_rows: bool = False) -> Data:
+    def read_own(
+        self,
+        preparation: FeaturePreparation | None = None,
+        *,
+        keep_rows: bool = False,
+        task: str = "classify",
+        labels: Sequence[str] = (),
+    ) -> Data:
         """Read the graph; `data.table_report` says what was found in the tables.
 
         Args:
             preparation: How a model reads features from a table. Default: by the options.
             keep_rows: Whether the graph remembers the rows of the edge table. Default: no.
+            task: What the label columns hold, see `from_tables`. Default: "classify".
+            labels: Label columns unless --label names them. Default: none.
         """
         given = {"features": self.feature_columns, "categorical": self.categorical, "missing": self.missing}
         given["weight_scale"] = self.weight_scale
@@ -187,6 +206,10 @@ class OwnGraphOptions:
             "preparation": preparation,
             "keep_rows": keep_rows,
         }
+        if task != "classify":
+            if self.graph is not None:
+                raise ValueError(f"--task {task} requires tables (--edges and --nodes), got --graph.")
+            common |= {"task": task, "label": self.label_columns or list(labels) or None}
         if self.graph is not None:
             if self.edges or self.nodes:
                 raise ValueError("Use either --graph or --edges and --nodes, not both.")

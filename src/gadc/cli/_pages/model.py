@@ -20,6 +20,7 @@ from gadc.estimators import GADCClassifier
 from gadc.report import (
     AccuracyBars,
     Bar,
+    CalibrationPlot,
     Comparison,
     ComparisonCell,
     ConfusionMatrix,
@@ -33,6 +34,7 @@ from gadc.report import (
 )
 
 _HIDDEN = ("adjacency", "verbose")  # parameters that do not change a figure
+_MEASURES = ("accuracy", "macro_f1", "pr_auc", "roc_auc", "log_loss")
 _CHOSEN = ("lam", "num_steps", "eps", "normalize")  # parameters that "auto" ignores
 
 
@@ -96,7 +98,9 @@ def evaluation_page(
     part: str,
     data: Data,
     codes: NDArray[np.int64],
+    positive: int | None,
     model: GADCClassifier,
+    probability: NDArray[Any],
     facts: Mapping[str, Any],
 ) -> RunReport:
     """Build the report of `gadc evaluate`, with the most common class as a control.
@@ -107,24 +111,21 @@ def evaluation_page(
         part: Which nodes were evaluated, in words.
         data: The graph.
         codes: Position of each node's true class; -1 for nodes that were not evaluated.
+        positive: Position of the class whose probabilities are compared with what is true; None for the
+            most likely class of each node.
         model: The model.
+        probability: Predicted probabilities of all nodes.
         facts: The printed figures of the model.
     """
-    proba, seen = _with_features(model, lambda: predict_probabilities(model, data))
-    count = int((codes >= 0).sum())
-    most_common = float(np.bincount(codes[codes >= 0]).max() / count)
-    right = facts["accuracy"]
+    _, seen = _with_features(model, lambda: predict_probabilities(model, data))
+    count, most_common, right = facts["nodes"], facts["largest_class"], facts["accuracy"]
     figures: list[dict[str, Any]] = [
-        {"model": "the model", **{key: facts[key] for key in ("accuracy", "macro_f1", "log_loss")}},
-        {
-            "model": "always the most common class",
-            "accuracy": most_common,
-            "macro_f1": None,
-            "log_loss": None,
-        },
+        {"model": "the model", **{key: facts[key] for key in _MEASURES}},
+        {"model": "always the most common class", **dict.fromkeys(_MEASURES), "accuracy": most_common},
     ]
     judged = codes >= 0
-    confusion = _confusion(codes[judged], proba.argmax(1)[judged], model, part)
+    confusion = _confusion(codes[judged], probability.argmax(1)[judged], model, part)
+    calibration = _calibration(codes[judged], probability[judged], model, positive)
     return RunReport(
         title=f"Accuracy of the model on {title}",
         verdict=f"{100 * right:.1f} % of {count:,} {part} are classified correctly; always predicting the"
@@ -134,7 +135,7 @@ def evaluation_page(
         card=card(data),
         comparison=_comparison(figures, f"Measured on {count:,} {part}."),
         accuracies=_bars(figures, "accuracy", count),
-        pictures=[confusion, *_pictures(data, seen, codes, model)],
+        pictures=[confusion, calibration, *_pictures(data, seen, codes, model)],
         explanation=_explanation(model),
         notes=("Training curves are in the report of gadc fit; a model file does not hold them.",),
     )
@@ -205,4 +206,22 @@ def _confusion(
         caption=f"{len(truth):,} {which}. Strong colour: a large share of that class; blue is correct.",
         classes=tuple(map(str, model.classes_.tolist())),
         counts=counts.reshape(count, count),
+    )
+
+
+def _calibration(
+    truth: NDArray[np.int64], probability: NDArray[Any], model: GADCClassifier, positive: int | None
+) -> CalibrationPlot:
+    if positive is None:
+        likely, happened = probability.max(1), probability.argmax(1) == truth
+        what = "the most likely class of each node"
+    else:
+        likely, happened = probability[:, positive], truth == positive
+        what = f"the class {model.classes_.tolist()[positive]}"
+    return CalibrationPlot(
+        title="Can the probabilities be trusted?",
+        caption=f"Probability of {what}: on the dashed line, 30 % means 30 of 100. Lines: one standard "
+        "error. Below: the number of nodes.",
+        probability=likely,
+        happened=happened.astype(float),
     )

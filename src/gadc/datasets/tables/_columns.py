@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table
@@ -108,6 +108,16 @@ def guess_label(table: Table, skip: Collection[str | None]) -> str | None:
 def guess_weight(table: Table, skip: Collection[str | None]) -> str | None:
     """Find a column with a usual name of weights."""
     return _guess(table, _WEIGHTS, skip=skip)
+
+
+def leave_out(columns: NodeColumns, names: Sequence[str]) -> NodeColumns:
+    """Return the columns without some features, which hold labels; refuse those with another role."""
+    columns.table.require(*names)
+    if len({columns.node_id, columns.label, *names}) < 2 + len(names):
+        raise TableError(
+            "node_id and labels must be different columns.", file=columns.table.name, column=columns.node_id
+        )
+    return replace(columns, features=[name for name in columns.features if name not in names])
 
 
 def _guess(table: Table, names: Sequence[str], skip: Collection[str | None] = ()) -> str | None:

@@ -18,6 +18,7 @@ from gadc.datasets.tables._files import TableLike, open_table
 from gadc.datasets.tables._preparation import CATEGORICAL, FeaturePreparation
 from gadc.datasets.tables._problems import REPAIRS, check_repair
 from gadc.datasets.tables._reading import Choices, read_tables
+from gadc.datasets.tables._targets import TASKS
 from gadc.datasets.tables._weights import WEIGHT_SCALES
 
 
@@ -29,7 +30,7 @@ def from_tables(
     target: str | None = None,
     weight: str | None = None,
     node_id: str | None = None,
-    label: str | None = None,
+    label: str | Sequence[str] | None = None,
     features: Sequence[str] | None = None,
     categorical: str = "skip",
     missing: str = "error",
@@ -41,6 +42,7 @@ def from_tables(
     repair: str | Collection[str] = (),
     lenient: bool = False,
     weight_scale: str = "none",
+    task: str = "classify",
 ) -> Data:
     """Read a graph from a table with one row per edge and a table with one row per node.
 
@@ -83,6 +85,9 @@ def from_tables(
             "none" (default), "log" (log2(1 + w / median)), "rank" (between 0 and 1), or "auto", which is
             "log" if the largest weight exceeds a hundred medians.
 
+        task: What `label` holds: "classify" (default) classes, "regress" numbers, or "multilabel" a list of
+            columns with 0 and 1. For the last two, `target` takes the place of `y`.
+
     Returns:
         Data with `edge_index`, `node_ids`, `feature_names`, `table_report` (a `TableReport`) and
         `feature_preparation` (a `FeaturePreparation`, to read another table in the same way); with `x`
@@ -108,6 +113,8 @@ def from_tables(
         ([0, -1, 1], ['x', 'y'], ['age'])
     """
     check_choice("from_tables", categorical, "categorical", CATEGORICAL)
+    check_choice("from_tables", task, "task", TASKS)
+    first, more_labels = _label_columns(label, task, features)
     check_choice("from_tables", missing, "missing", ("error", "mean", "zero"))
     check_choice("from_tables", unknown, "unknown", ("error", "drop", "add"))
     check_choice("from_tables", weight_scale, "weight_scale", WEIGHT_SCALES)
@@ -126,7 +133,7 @@ def from_tables(
         missing = "mean"
     choices = Choices(
         edge_roles={"source": source, "target": target, "weight": weight},
-        node_roles={"node_id": node_id, "label": label},
+        node_roles={"node_id": node_id, "label": first},
         features=features,
         categorical=categorical,
         missing=missing,
@@ -137,8 +144,23 @@ def from_tables(
         csv_options=csv_options,
         repair=kinds,
         weight_scale=weight_scale,
+        task=task,
+        more_labels=more_labels,
     )
     return read_tables(edges, nodes, choices)
+
+
+def _label_columns(
+    label: str | Sequence[str] | None, task: str, features: Sequence[str] | None
+) -> tuple[str | None, list[str]]:
+    """Return the first column of labels and the others, which only several labels per node have."""
+    names = [] if label is None else [label] if isinstance(label, str) else list(label)
+    if len(names) > 1 and task != "multilabel":
+        raise ValueError(f"from_tables: label must be one column unless task is 'multilabel', got {names}.")
+    both = [name for name in names[1:] if name in (features or ())]
+    if both:
+        raise ValueError(f"from_tables: features must not contain a column of label, got {both[0]!r}.")
+    return (names[0] if names else None), names[1:]
 
 
 def read_other_columns(

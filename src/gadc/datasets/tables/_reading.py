@@ -11,7 +11,13 @@ import torch
 from torch_geometric.data import Data
 
 from gadc.datasets._border import check_graph
-from gadc.datasets.tables._columns import EdgeColumns, NodeColumns, choose_edge_columns, choose_node_columns
+from gadc.datasets.tables._columns import (
+    EdgeColumns,
+    NodeColumns,
+    choose_edge_columns,
+    choose_node_columns,
+    leave_out,
+)
 from gadc.datasets.tables._dialect import CsvOptions
 from gadc.datasets.tables._edges import Edges, clean_edges
 from gadc.datasets.tables._features import FeatureReader
@@ -23,6 +29,7 @@ from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.datasets.tables._problems import Problems
 from gadc.datasets.tables._report import TableError, TableReport
 from gadc.datasets.tables._table import Table
+from gadc.datasets.tables._targets import read_targets
 from gadc.datasets.tables._weights import fit_weights
 
 
@@ -33,6 +40,8 @@ class Choices:
     Args:
         edge_roles: Columns of source, target and weight; None is chosen by the preparation or guessed.
         node_roles: Columns of node_id and label, likewise.
+        task: "classify" reads classes, "regress" numbers, "multilabel" 0 and 1 from several columns.
+        more_labels: Columns of labels after the first one.
     """
 
     edge_roles: dict[str, str | None]
@@ -47,6 +56,8 @@ class Choices:
     csv_options: CsvOptions | None
     repair: frozenset[str]
     weight_scale: str
+    task: str = "classify"
+    more_labels: Sequence[str] = ()
 
 
 def read_tables(edges: TableLike, nodes: TableLike, choices: Choices) -> Data:
@@ -61,7 +72,10 @@ def read_tables(edges: TableLike, nodes: TableLike, choices: Choices) -> Data:
     if rows is not None:
         data.table_rows = rows
     reader = _read_features(data, columns, known, choices, problems)
-    if columns.label is not None:
+    if columns.label is not None and choices.task != "classify":
+        with problems.collecting():
+            _set_targets(data, columns, known, choices)
+    elif columns.label is not None:
         with problems.collecting():
             y, data.class_names, label_notes = read_labels(columns.table, known.rows, columns.label)
             data.y = torch.from_numpy(np.concatenate([y, np.full(reader.added, -1)]))
@@ -81,6 +95,17 @@ def read_tables(edges: TableLike, nodes: TableLike, choices: Choices) -> Data:
     return data if preparation is None or data.x is None else preparation.apply(data)
 
 
+def _set_targets(data: Data, columns: NodeColumns, known: Nodes, choices: Choices) -> None:
+    """Set `target` and `target_names`; nodes without a row have no target."""
+    names = [str(columns.label), *choices.more_labels]
+    flags = choices.task == "multilabel"
+    values = read_targets(columns.table, known.rows, names, flags=flags)
+    filled = np.full((len(known.ids), len(names)), np.nan)
+    filled[: len(values)] = values
+    data.target = torch.from_numpy(filled if flags else filled[:, 0])
+    data.target_names = names
+
+
 def _choose_columns(
     edges: TableLike, nodes: TableLike, choices: Choices, problems: Problems
 ) -> tuple[EdgeColumns, NodeColumns, list[str]]:
@@ -97,6 +122,7 @@ def _choose_columns(
         notes += table.notes
         named = _named(table, choices.node_roles, choices)
         columns = choose_node_columns(table, **named, features=choices.features, notes=notes)
+        columns = leave_out(columns, choices.more_labels)
     problems.check()
     assert ends is not None and columns is not None  # noqa: S101, PT018 (otherwise there was a problem)
     return ends, columns, notes
@@ -214,10 +240,17 @@ def _report(
         nodes=data.num_nodes,
         added=reader.added,
         isolated=graph.isolated,
-        labelled=int((data.y >= 0).sum()) if columns.label is not None else 0,
+        labelled=_count_labelled(data),
         features=reader.names,
         constant=[reader.names[i] for i in constant],
         imputed=reader.imputed,
         left_out=reader.left_out,
         notes=notes,
     )
+
+
+def _count_labelled(data: Data) -> int:
+    """Return the number of nodes whose class or target is known."""
+    if data.get("target") is not None:
+        return int((~data.target.reshape(len(data.target), -1).isnan().any(1)).sum())
+    return 0 if data.y is None else int((data.y >= 0).sum())

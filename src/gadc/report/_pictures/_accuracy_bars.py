@@ -38,9 +38,11 @@ class AccuracyBars(Picture):
 
     Attributes:
         bars: One bar per model.
+        measure: What the bars show, in percent; the accuracy by default.
     """
 
     bars: tuple[Bar, ...]
+    measure: str = "accuracy (%)"
 
     @property
     def height(self) -> float:
@@ -59,7 +61,7 @@ class AccuracyBars(Picture):
             figure_text = "–" if math.isnan(bar.value) else f"{bar.value:.1f}"
             axes.text(102, place, figure_text, va="center", ha="left", fontweight="bold")
         axes.set_yticks(places, [shortened(bar.label, 28) for bar in self.bars])
-        axes.set(xlim=(0, 100), xlabel="accuracy (%)")
+        axes.set(xlim=(0, 100), xlabel=self.measure)
         axes.invert_yaxis()
         axes.grid(axis="x", color="#808080", alpha=0.25, linewidth=0.6)
         axes.set_axisbelow(True)
