@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy import sparse
-from torch import Tensor
 
-from gadc._base.pairs import edge_keys, key_ends, undirected_keys
+from gadc._base.deferred import deferred
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+with deferred():
+    import torch
+
+    from gadc._base import pairs
+
 
 Integers: TypeAlias = NDArray[np.integer[Any]]
 Keys: TypeAlias = NDArray[np.int64]
@@ -71,10 +78,10 @@ def clean_edges(
         weight = None if weight is None else weight[proper]
     loops = rows - len(source)
     if directed:
-        keys, weight = _merge(*_sorted(edge_keys((source, target), num_nodes), weight))
+        keys, weight = _merge(*_sorted(pairs.edge_keys((source, target), num_nodes), weight))
         listed, (edge_index, edge_weight) = len(keys), _as_listed(keys, weight, num_nodes)
     else:
-        keys = undirected_keys((source, target), num_nodes)
+        keys = pairs.undirected_keys((source, target), num_nodes)
         keys *= 2
         keys += source > target  # the last bit tells the two directions of an edge apart
         keys, weight = _merge(*_sorted(keys, weight))
@@ -121,7 +128,7 @@ def _merge(keys: Keys, weight: Floats | None, *, mean: bool = False) -> tuple[Ke
 
 
 def _as_listed(keys: Keys, weight: Floats | None, num_nodes: int) -> tuple[Tensor, Tensor | None]:
-    edge_index = torch.from_numpy(key_ends(keys, num_nodes))
+    edge_index = torch.from_numpy(pairs.key_ends(keys, num_nodes))
     return edge_index, None if weight is None else torch.from_numpy(weight.astype(np.float32))
 
 

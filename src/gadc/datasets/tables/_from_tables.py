@@ -8,9 +8,9 @@ that are needed are read.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
-from torch_geometric.data import Data
 
 from gadc._base.scalars import check_choice
 from gadc.datasets.tables._dialect import CsvOptions
@@ -20,6 +20,9 @@ from gadc.datasets.tables._problems import REPAIRS, check_repair
 from gadc.datasets.tables._reading import Choices, read_tables
 from gadc.datasets.tables._targets import TASKS
 from gadc.datasets.tables._weights import WEIGHT_SCALES
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 
 def from_tables(

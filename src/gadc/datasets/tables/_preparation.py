@@ -10,17 +10,23 @@ import sys
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch_geometric.data import Data
 
+from gadc._base.deferred import deferred
 from gadc._base.scalars import check_choice
 from gadc.datasets.tables._problems import check_repair
 from gadc.datasets.tables._scales import is_binary, mean_scales, robust_scales
 from gadc.datasets.tables._weights import WeightScale
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch_geometric.data import Data
+
+with deferred():
+    import torch
+
 
 _BLOCK = 64  # columns that are converted to double precision at a time
 _SCALED = " (standardised)"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-import torch
-from torch_geometric.data import Data
 
-from gadc.datasets._border import check_graph
+from gadc._base.deferred import deferred
 from gadc.datasets.tables._columns import (
     EdgeColumns,
     NodeColumns,
@@ -31,6 +30,15 @@ from gadc.datasets.tables._report import TableError, TableReport
 from gadc.datasets.tables._table import Table
 from gadc.datasets.tables._targets import read_targets
 from gadc.datasets.tables._weights import fit_weights
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+with deferred():
+    import torch
+    import torch_geometric
+
+    from gadc.datasets import _border as border
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +76,9 @@ def read_tables(edges: TableLike, nodes: TableLike, choices: Choices) -> Data:
     columns = replace(columns, table=columns.table.without(ids.left_out))
     graph, matched, rows = _read_edges(ends, ids, choices, problems)
     known = matched.nodes
-    data = Data(edge_index=graph.edge_index, num_nodes=len(known.ids), node_ids=known.ids.to_list())
+    data = torch_geometric.data.Data(
+        edge_index=graph.edge_index, num_nodes=len(known.ids), node_ids=known.ids.to_list()
+    )
     if rows is not None:
         data.table_rows = rows
     reader = _read_features(data, columns, known, choices, problems)
@@ -90,7 +100,7 @@ def read_tables(edges: TableLike, nodes: TableLike, choices: Choices) -> Data:
         repair=tuple(sorted(choices.repair)),
     )
     data.table_report = _report(data, ends, columns, graph, reader, matched=matched, notes=notes)
-    data = check_graph("from_tables", data)
+    data = border.check_graph("from_tables", data)
     preparation = choices.preparation
     return data if preparation is None or data.x is None else preparation.apply(data)
 

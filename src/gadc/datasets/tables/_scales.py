@@ -7,10 +7,18 @@ that are 0 or 1 are counted as they are, because their unit is the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
+
+from gadc._base.deferred import deferred
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+with deferred():
+    import torch
+
 
 _BLOCK = 64  # columns that are converted to double precision at a time
 _MAX_RATIO = 10.0  # ratio of two units above which features are standardised by default

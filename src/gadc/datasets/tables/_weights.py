@@ -12,11 +12,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch import Tensor
+
+from gadc._base.deferred import deferred
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+with deferred():
+    import torch
+
 
 WEIGHT_SCALES = ("none", "log", "rank", "auto")
 _HEAVY = 100.0  # largest weight by the median above which "auto" takes logarithms

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from torch_geometric.data import Data
-from torch_geometric.utils import is_undirected
 
+from gadc._base.deferred import deferred
 from gadc._base.files import replacing
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+with deferred():
+    import torch_geometric
+
 
 _TEXT = {".csv": ",", ".tsv": "\t"}
 SUFFIXES = (*_TEXT, ".parquet", ".feather")
@@ -42,7 +49,7 @@ def write_tables(data: Data, edges_path: str | os.PathLike[str], nodes_path: str
     source, target = data.edge_index.cpu().numpy()
     weight = data.get("edge_weight")
     keep = np.ones(len(source), dtype=bool)
-    if is_undirected(data.edge_index, weight, int(data.num_nodes)):
+    if torch_geometric.utils.is_undirected(data.edge_index, weight, int(data.num_nodes)):
         keep = source <= target
     edges = pl.DataFrame({"source": ids.gather(source[keep]), "target": ids.gather(target[keep])})
     if weight is not None:
