@@ -44,7 +44,7 @@ _WORDS = (
     Reason("words that occur together less than at {share} of the nodes"),
     Reason("less like the neighbours than {share} of the nodes"),
     Reason("topics less like the neighbours' than at {share} of the nodes"),
-    Reason("an unusual number of words"),
+    Reason("more words than at {share} of the nodes"),
 )
 
 

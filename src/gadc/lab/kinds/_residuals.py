@@ -78,7 +78,7 @@ def word_evidence(view: GraphView, features: Any) -> RowEvidence:
     topics = np.einsum("ij,ij->i", unit_rows(rows), unit_rows(view.adjacency @ rows))
     count = np.log1p(np.diff(q.indptr))
     values = np.stack(
-        [np.asarray(loose.sum(1)).ravel(), outside, 1 - cosine, 1 - topics, np.abs(count - np.median(count))],
+        [np.asarray(loose.sum(1)).ravel(), outside, 1 - cosine, 1 - topics, count - np.median(count)],
         axis=1,
     )
     alone = view.degree == 0
