@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading
 
-from gadc.estimators import GADCClassifier, GADCTransformer, NodeClassifier
+from gadc.estimators import GADCClassifier, GADCRegressor, GADCTransformer, NodeClassifier
 from tests.helpers.estimators import QUICK
 
 
@@ -122,3 +122,8 @@ def test_a_foreign_classifier_that_learns_minus_one_is_refused():
 
     with pytest.raises(ValueError, match="must read -1 as unlabelled, got Foreign"):
         NodeClassifier(Foreign(), np.eye(6)).fit([0, 1, 2, 3], [0, 1, 0, 1])
+
+
+def test_a_regressor_is_refused():
+    with pytest.raises(TypeError, match="GADCRegressor cross-validates itself"):
+        NodeClassifier(GADCRegressor(), np.eye(4)).fit(np.arange(3), [0.5, 1.0, 2.0])

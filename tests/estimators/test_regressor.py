@@ -109,6 +109,13 @@ def test_constant_targets_and_constant_columns_are_predicted_as_they_are(head):
     np.testing.assert_allclose(model.predict(X), 7.5)
 
 
+def test_a_spent_budget_still_judges_the_features_alone(smooth):
+    X, y, ring, _ = smooth
+    for head in ("ridge", "huber"):
+        model = GADCRegressor(ring, head=head, time_budget=1e-9, random_state=0).fit(X, y)
+        assert [row["candidate"] for row in model.report_["candidates"]] == ["features alone"]
+
+
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_few_targets_are_enough(smooth, count):
     X, _, ring, truth = smooth

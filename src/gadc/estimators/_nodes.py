@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
 from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, column_or_1d, get_tags
@@ -88,6 +88,11 @@ class NodeClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # typ
 
     def fit(self, X: Any, y: Any) -> NodeClassifier:
         """Fit with the labels y of the nodes X, shape (k,) or (k, 1); all other labels are hidden."""
+        if is_regressor(self.estimator):
+            raise TypeError(
+                f"NodeClassifier: estimator must be a classifier, got {type(self.estimator).__name__}; "
+                "GADCRegressor cross-validates itself, see its cross_validated_."
+            )
         nodes = self._nodes(X)
         if len(np.unique(nodes)) != len(nodes):
             raise ValueError("NodeClassifier: X must list each node once, got a node twice.")

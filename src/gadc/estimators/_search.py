@@ -74,7 +74,8 @@ def search(
         budget: Seconds; the features alone are always judged.
         tell: Called with a message for each candidate.
     """
-    ranked = _judge_all(judge, heads[0], list(candidates(has_graph)), budget.until(0.5), budget, tell)
+    first = budget.until(1.0 if len(heads) == 1 else 0.5)
+    ranked = _judge_all(judge, heads[0], list(candidates(has_graph)), first, budget, tell)
     for head in heads[1:]:
         finalists = [one.settings for one in ranked[:_FINALISTS]]
         ranked = _judge_all(judge, head, finalists, budget.until(1.0), budget, tell)

@@ -85,7 +85,11 @@ def fit_page(
         card=card(data),
         comparison=finalist_table(chosen)
         or _comparison(figures, "Measured on the labels that were held out to choose the epoch."),
-        accuracies=_bars(figures, "validation_accuracy", 0 if held_out is None else int(held_out.sum())),
+        accuracies=_bars(
+            [*figures, _most_common(codes[judged])],
+            "validation_accuracy",
+            0 if held_out is None else int(held_out.sum()),
+        ),
         pictures=pictures,
         explanation=_explanation(chosen),
     )
@@ -176,6 +180,12 @@ def _cell(value: float | None) -> ComparisonCell:
     if value is not None and math.isnan(value):
         return ComparisonCell(text="not measured")
     return ComparisonCell(text=format_value(value), value=value)
+
+
+def _most_common(truth: NDArray[np.int64]) -> dict[str, Any]:
+    """Return the figures of the control that always predicts the most common class of some nodes."""
+    share = float(np.bincount(truth).max() / len(truth)) if len(truth) else math.nan
+    return {"model": "always the most common class", "validation_accuracy": share}
 
 
 def _bars(figures: Sequence[dict[str, Any]], key: str, count: int) -> AccuracyBars:
