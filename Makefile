@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export GADC_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test browser fuzz faults docs lint bench reproduction clean
+.PHONY: demo test browser database fuzz faults docs lint bench reproduction clean
 .DEFAULT_GOAL := test
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -29,6 +29,10 @@ test: $(INSTALLED)
 # The HTML pages in a browser; needs Chromium on the path.
 browser: $(INSTALLED)
 	$(BIN)/python -m pytest -m browser tests/report/test_browser.py tests/lab/page/test_browser.py
+
+# Queries on a real PostgreSQL server, which the test starts; needs the Debian package postgresql.
+database: $(INSTALLED)
+	$(BIN)/python -m pytest -m database tests/datasets/tables/test_postgresql.py
 
 # Random command lines and library calls; prints how many were tried and failed (takes about an hour).
 fuzz: $(INSTALLED)

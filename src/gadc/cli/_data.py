@@ -170,6 +170,6 @@ def _describe_own(graph: OwnGraphOptions, as_json: bool) -> None:
         facts, report = datasets.graph_statistics(data), getattr(data, "table_report", None)
     if as_json:
         return print_json({**facts, "report": None if report is None else report.to_dict()})
-    print_facts(str(graph.graph or graph.nodes), facts)
+    print_facts(graph.place, facts)
     if report is not None:
         typer.echo(visible(name_options(report.summary())))

@@ -103,7 +103,7 @@ def command_line(context: typer.Context) -> str:
             words.append((parameter.opts if value else parameter.secondary_opts)[-1])
         else:
             for one in value if isinstance(value, list | tuple) else (value,):
-                words += [parameter.opts[-1], str(one)]
+                words += [parameter.opts[-1], "***" if name == "db" else str(one)]  # may hold a password
     return shlex.join(words)
 
 

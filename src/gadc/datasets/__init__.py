@@ -4,6 +4,7 @@
     from_tables, TableReport         a graph from a table of edges and a table of nodes
     CsvOptions                       how text tables are written: separator, encoding, decimal mark
     FeaturePreparation               how features were computed, to read another table in the same way
+    from_database                    a graph from two queries on a database
     from_graph                       a graph from a NetworkX or igraph graph
     read_graph                       a graph from one file (.npz, .graphml, .edgelist, .pt)
     write_tables, write_npz          a graph as two tables, or as one NumPy archive
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from gadc.datasets.named._loading import load
     from gadc.datasets.named._registry import names
     from gadc.datasets.synthetic import GENERATORS, CompanyRegister, company_register, csbm, digits, power_law
+    from gadc.datasets.tables._databases import from_database
     from gadc.datasets.tables._dialect import CsvOptions
     from gadc.datasets.tables._from_tables import from_tables
     from gadc.datasets.tables._preparation import FeaturePreparation
@@ -53,6 +55,7 @@ __all__ = [
     "company_register",
     "csbm",
     "digits",
+    "from_database",
     "from_graph",
     "from_tables",
     "graph_statistics",
@@ -77,6 +80,7 @@ __getattr__, __dir__ = lazy_names(
         "named._loading": ("load",),
         "named._registry": ("names",),
         "synthetic": ("GENERATORS", "CompanyRegister", "company_register", "csbm", "digits", "power_law"),
+        "tables._databases": ("from_database",),
         "tables._dialect": ("CsvOptions",),
         "tables._from_tables": ("from_tables",),
         "tables._preparation": ("FeaturePreparation",),

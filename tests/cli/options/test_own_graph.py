@@ -1,5 +1,8 @@
 """Tables of the user as the options describe them."""
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from gadc.cli._options.own_graph import OwnGraphOptions
@@ -73,3 +76,44 @@ def test_lenient_lists_what_it_did(run, broken):
     code, _, err = run("check", *broken, "--lenient")
     assert code == 2
     assert "--repair and --lenient cannot be used" in err
+
+
+@pytest.fixture
+def database(tmp_path):
+    """Write a SQLite file, and return the options that read it."""
+    with closing(sqlite3.connect(tmp_path / "people.db")) as file:
+        file.executescript(
+            "create table n (id, f, kind); insert into n values (1, 0.5, 'x'), (2, 1.5, 'y'), (3, 2.5, 'x');"
+            "create table e (a, b); insert into e values (1, 2), (2, 3);"
+        )
+    queries = ("--edges-query", "select * from e", "--nodes-query", "select * from n", "--label", "kind")
+    return ("--db", tmp_path / "people.db", *queries)
+
+
+def test_a_command_reads_a_database(run_json, run, database, tmp_path):
+    assert run_json("data", "info", *database)["report"]["nodes"] == 3
+    code, out, _ = run("data", "info", *database)
+    assert code == 0
+    assert "people.db" in out
+    for words, message in (
+        (database[:4], "Use --db together with --edges-query and --nodes-query"),
+        (database[2:], "require a database"),
+        ((*database, "--edges", "e.csv"), "Use either --db or"),
+    ):
+        code, _, err = run("inspect", *words)
+        assert code == 2
+        assert message in err
+
+
+def test_no_command_shows_a_credential(run, monkeypatch):
+    def fail(query, uri, engine):
+        raise RuntimeError(f"cannot reach {uri}")
+
+    monkeypatch.setattr("polars.read_database_uri", fail)
+    uri = "postgresql://ann:s3cret@localhost:1/people"
+    for command in (("inspect",), ("data", "info")):
+        code, out, err = run(*command, "--db", uri, "--edges-query", "select 1", "--nodes-query", "select 2")
+        assert code == 2
+        assert "postgresql://***@localhost:1/people (edges): the query failed" in err
+        assert "s3cret" not in out + err
+    assert "s3cret" not in repr(OwnGraphOptions(db=uri))

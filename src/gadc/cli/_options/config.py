@@ -18,6 +18,7 @@ else:
 
 NAME = "gadc.toml"
 _PATHS = ("edges", "nodes", "graph")
+_SOURCES = (("edges", "nodes"), ("graph",), ("db", "edges_query", "nodes_query"))
 _LISTS = ("features", "repair")
 _FLAGS = ("lenient", "standardize")
 _Options = TypeVar("_Options", bound=Any)
@@ -48,14 +49,18 @@ def complete(options: _Options) -> _Options:
     for name, value in written.items():
         if getattr(options, name) not in (None, False):
             continue
-        if name == "graph" and (options.edges or options.nodes):
-            continue
-        if name in ("edges", "nodes") and options.graph:
-            continue
-        taken[name] = value
+        if not _is_from_other_source(name, options):
+            taken[name] = value
     if taken:
         say(f"note: {', '.join(name.replace('_', '-') for name in taken)} from {path}")
     return replace(options, **taken)
+
+
+def _is_from_other_source(name: str, options: Any) -> bool:
+    """Tell whether the command line names the graph in another way than an option of the file."""
+    own = next((group for group in _SOURCES if name in group), None)
+    others = [one for group in _SOURCES if group != own for one in group]
+    return own is not None and any(getattr(options, other, None) for other in others)
 
 
 def read_config(path: Path, options: Any) -> dict[str, Any]:

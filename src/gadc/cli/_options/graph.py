@@ -66,7 +66,7 @@ class NamedOrOwnGraphOptions(OwnGraphOptions):
     @property
     def title(self) -> str:
         """Return the name of the graph in headings."""
-        return str(self.data or self.graph or self.nodes)
+        return str(self.data or self.place)
 
     def check_source(self) -> None:
         """Refuse no graph and two graphs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 with deferred():
     from gadc import datasets, packed
+    from gadc.datasets.tables import _databases as databases
     from gadc.packed import _graph as packed_graph
 
 
@@ -42,6 +43,16 @@ Graph = Annotated[
         help="Single file instead of tables (.npz, .graphml, .edgelist or .pt), or a folder of gadc pack.",
     ),
 ]
+Db = Annotated[
+    str | None,
+    _option(
+        "--db",
+        help="Database instead of tables: SQLite or DuckDB file, a URI such as postgresql://user@host/name, "
+        "or env:NAME of a variable that holds it.",
+    ),
+]
+EdgesQuery = Annotated[str | None, _option("--edges-query", help="SQL with one row per edge, for --db.")]
+NodesQuery = Annotated[str | None, _option("--nodes-query", help="SQL with one row per node, for --db.")]
 Source = Annotated[
     str | None, _option("--source", help="Edge column with one end. Default: source, src, from or the first.")
 ]
@@ -133,6 +144,9 @@ class OwnGraphOptions:
     edges: Edges = None
     nodes: Nodes = None
     graph: Graph = None
+    db: Db = field(default=None, repr=False)
+    edges_query: EdgesQuery = None
+    nodes_query: NodesQuery = None
     source: Source = None
     target: Target = None
     weight: Weight = None
@@ -157,7 +171,12 @@ class OwnGraphOptions:
     @property
     def is_given(self) -> bool:
         """Return whether a file was named."""
-        return any((self.edges, self.nodes, self.graph))
+        return any((self.edges, self.nodes, self.graph, self.db, self.edges_query, self.nodes_query))
+
+    @property
+    def place(self) -> str:
+        """Return where the graph is read from, without credentials."""
+        return str(self.graph or self.nodes or databases.hide_credentials(self.db or ""))
 
     @property
     def feature_columns(self) -> list[str] | None:
@@ -210,6 +229,10 @@ class OwnGraphOptions:
             if self.graph is not None:
                 raise ValueError(f"--task {task} requires tables (--edges and --nodes), got --graph.")
             common |= {"task": task, "label": self.label_columns or list(labels) or None}
+        if (self.edges_query or self.nodes_query) and self.db is None:
+            raise ValueError("--edges-query and --nodes-query require a database (--db).")
+        if self.db is not None:
+            return self._query(self.db, common)
         if self.graph is not None:
             if self.edges or self.nodes:
                 raise ValueError("Use either --graph or --edges and --nodes, not both.")
@@ -221,6 +244,16 @@ class OwnGraphOptions:
         common |= {"source": self.source, "target": self.target, "node_id": self.node_id}
         common |= {"csv_options": self.csv_options, "repair": self.repairs, "lenient": self.lenient}
         return datasets.from_tables(self.edges, self.nodes, unknown=self.unknown or "error", **common)
+
+    def _query(self, uri: str, common: dict[str, Any]) -> Data:
+        """Read the graph from two queries on a database."""
+        if self.graph or self.edges or self.nodes:
+            raise ValueError("Use either --db or --graph or --edges and --nodes.")
+        if self.edges_query is None or self.nodes_query is None:
+            raise ValueError("Use --db together with --edges-query and --nodes-query.")
+        common |= {"source": self.source, "target": self.target, "node_id": self.node_id}
+        common |= {"repair": self.repairs, "lenient": self.lenient, "unknown": self.unknown or "error"}
+        return datasets.from_database(uri, self.edges_query, self.nodes_query, **common)
 
     def _read_packed(self, folder: Path, preparation: FeaturePreparation | None) -> Data:
         """Read a packed graph into memory; its columns were chosen when it was packed."""

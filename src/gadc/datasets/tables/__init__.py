@@ -5,6 +5,8 @@
     _columns       which columns are read as ends, weight, id, label and features
     _files         opens files and data frames
     _dialect       how a text file is written: separator, quote, encoding, decimal mark
+    _workbooks     sheets of Excel workbooks
+    _databases     `from_database`, tables that queries return
     _table         one table, read lazily, and its errors
     _ids           node ids and their positions
     _matching      edges as pairs of positions: unknown and empty ends, unusable weights
