@@ -10,6 +10,7 @@ import torch
 
 from gadc.datasets import csbm, write_npz, write_tables
 from tests.helpers.paths import ROOT
+from tests.helpers.plugins import restored_registries
 
 NEED_DATA = {"datasets.md", "tutorial-attack.md"}
 OWN_TEST = {"attacks.md"}  # tests/robustness/attacks/test_guide.py also checks what it prints
@@ -52,7 +53,8 @@ def own_graph(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("own_graph")
 @pytest.mark.parametrize("page", _pages())
 def test_the_blocks_of_a_page_run_one_after_the_other(page):
-    exec(compile("\n".join(_blocks(page)), page.name, "exec"), {"__name__": page.stem})
+    with restored_registries():
+        exec(compile("\n".join(_blocks(page)), page.name, "exec"), {"__name__": page.stem})
 
 
 @pytest.mark.parametrize("example", sorted(ROOT.glob("examples/*.py")), ids=lambda path: path.name)

@@ -7,6 +7,7 @@ import inspect
 import pytest
 
 from tests.helpers.paths import ROOT
+from tests.helpers.plugins import restored_registries
 
 SOURCE = ROOT / "src"
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -27,8 +28,9 @@ def test_examples_of_a_module_print_what_they_say(name: str, tmp_path, monkeypat
     module = importlib.import_module(name)
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     report = []
-    for test in doctest.DocTestFinder().find(module):
-        runner.run(test, out=report.append)
+    with restored_registries():
+        for test in doctest.DocTestFinder().find(module):
+            runner.run(test, out=report.append)
     assert runner.summarize(verbose=False).failed == 0, "\n".join(report)
     assert runner.tries, "the module has examples that doctest does not find"
 

@@ -1,7 +1,9 @@
 """The `gadc` command: one module per command, options in `_options`, HTML reports in `_pages`."""
 
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from gadc._base.extras import require
 
@@ -21,7 +23,9 @@ def main(args: Sequence[str] | None = None) -> None:
             require(package, "cli")
         from gadc.cli._group import app  # imports typer
 
-        app(args=None if args is None else list(args))
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            app(args=None if args is None else list(args))
     except Exception as error:
         from gadc.cli._failures import describe_failure  # imports the data sets
 
@@ -30,3 +34,8 @@ def main(args: Sequence[str] | None = None) -> None:
             raise
         print(f"error: {failure[0]}", file=sys.stderr)
         sys.exit(failure[1])
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning on one line, without the line of our code that raised it."""
+    print(f"warning: {' '.join(str(message).split())}", file=sys.stderr)

@@ -13,6 +13,7 @@ import typer
 
 from gadc._base.deferred import deferred
 from gadc._base.files import write_text
+from gadc._base.plugins import plugin_names
 from gadc._base.scalars import check_choice
 from gadc.cli._graph_data import tell_notes
 from gadc.cli._options.bundle import expand_bundles
@@ -42,7 +43,12 @@ with deferred():
 class AttackOptions:
     """The options that describe an attack."""
 
-    attack: Annotated[str, typer.Option("--attack", help=f"Name of the attack: {', '.join(ATTACKS)}.")]
+    attack: Annotated[
+        str,
+        typer.Option(
+            "--attack", help=f"Name of the attack: {', '.join((*ATTACKS, *plugin_names('gadc.attacks')))}."
+        ),
+    ]
     rate: Annotated[
         float | None, typer.Option("--rate", help="Budget as a share of the edges, above 0 and at most 1.")
     ] = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,9 @@ from gadc.cli._options.output import AsJson, ReportFile, check_report
 from gadc.cli._options.split_graph import SplitGraphOptions
 from gadc.cli._output import command_line, print_json, say
 from gadc.cli._progress import counting, working
+
+if TYPE_CHECKING:
+    from gadc.robustness.auditing import AuditAttack
 
 with deferred():
     from gadc import robustness
@@ -37,6 +40,15 @@ Metric = Annotated[
 ]
 
 
+Attacks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--attack",
+        help="Another attack on the model, by its name in `gadc attack --help`; can be repeated.",
+    ),
+]
+
+
 @expand_bundles
 def audit(
     context: typer.Context,
@@ -48,6 +60,7 @@ def audit(
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Number of seeds.")] = 1,
     seed: Annotated[int, typer.Option("--seed", min=0, help="First seed.")] = 0,
     fast: Annotated[bool, typer.Option("--fast", help="Run fewer and shorter attacks.")] = False,
+    attack: Attacks = None,
     poisoning: Poisoning = True,
     metric: Metric = "accuracy",
     report: ReportFile = None,
@@ -63,11 +76,12 @@ def audit(
     check_report(report)
     shares = _read_rates(rates)
     check_choice("--metric", metric, "the metric", METRICS)
+    usual = robustness.auditing.FAST_AUDIT_ATTACKS if fast else robustness.auditing.AUDIT_ATTACKS
+    attacks = (*usual, *(_further_attack(name) for name in attack or ()))
     name, fit = make_defender(model, hook, setting)
     with working("Reading the graph"):
         data = graph.read_split(seed)
     tell_notes(data)
-    attacks = robustness.auditing.FAST_AUDIT_ATTACKS if fast else robustness.auditing.AUDIT_ATTACKS
     numbers = range(seed, seed + seeds)
     num_stages = robustness.auditing.count_stages(shares, attacks, numbers, poisoning=poisoning)
     with working("Auditing", shown=False), counting(num_stages) as begin:
@@ -89,6 +103,11 @@ def audit(
     else:
         audit_page.print_audit(graph.title, name, result)
     raise typer.Exit(0 if result.passed else 1)
+
+
+def _further_attack(name: str) -> AuditAttack:
+    check_choice("--attack", name, "the name", tuple(robustness.attacks.ATTACKS))
+    return robustness.auditing.AuditAttack(name=name, kind="adaptive", attack=name)
 
 
 def _read_rates(text: str) -> tuple[float, ...]:

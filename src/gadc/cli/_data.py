@@ -50,7 +50,9 @@ def list_(data_dir: DataDir = None, as_json: AsJson = False) -> None:
             "features": entry.features,
             "classes": entry.classes,
             "edges": entry.edges,
-            "here": name == "digits" or (bool(entry.files) and all(map(sources.find, entry.files))),
+            "here": name == "digits"
+            or entry.make is not None
+            or (bool(entry.files) and all(map(sources.find, entry.files))),
             "splits": list(entry.splits),
             "attacks": list(entry.attacks),
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 
 from gadc._base.deferred import deferred
+from gadc._base.plugins import foreign_line
 from gadc._base.text import visible
 from gadc.cli._wording import name_options
 
@@ -18,7 +19,18 @@ _OUT_OF_MEMORY = ("can't allocate memory", "not enough memory")  # how torch say
 
 
 def describe_failure(error: BaseException) -> tuple[str, int] | None:
-    """Return the message and the exit code of a failed command; None for a bug, which needs its traceback."""
+    """Return the message and the exit code of a failed command; None for a bug, which needs its traceback.
+
+    An error that comes from a plug-in or a hook of the user is not our bug: the message shows their line.
+    """
+    found, line = _describe(error), foreign_line(error)
+    if line is None:
+        return found
+    text, code = found or (f"{type(error).__name__}: {_line(str(error))}", FAILED)
+    return f"{text} (from {_line(line)})", code
+
+
+def _describe(error: BaseException) -> tuple[str, int] | None:
     if isinstance(error, datasets.TableError):
         lines = [_line(name_options(str(one))) for one in error.problems]
         if len(lines) > 1:

@@ -1,6 +1,6 @@
 """Graphs as PyTorch Geometric `Data`: named data sets, your own tables and files, synthetic graphs.
 
-    load, names, card, Card          a named data set and the facts about it
+    load, names, card, Card          a named data set and the facts about it; `register` adds one
     from_tables, TableReport         a graph from a table of edges and a table of nodes
     CsvOptions                       how text tables are written: separator, encoding, decimal mark
     FeaturePreparation               how features were computed, to read another table in the same way
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gadc.datasets.named._cards import Card, card
     from gadc.datasets.named._errors import ChecksumError, DatasetNotFoundError
     from gadc.datasets.named._loading import load
-    from gadc.datasets.named._registry import names
+    from gadc.datasets.named._registry import names, register
     from gadc.datasets.synthetic import GENERATORS, CompanyRegister, company_register, csbm, digits, power_law
     from gadc.datasets.tables._databases import from_database
     from gadc.datasets.tables._dialect import CsvOptions
@@ -63,6 +63,7 @@ __all__ = [
     "names",
     "power_law",
     "read_graph",
+    "register",
     "write_npz",
     "write_tables",
 ]
@@ -78,7 +79,7 @@ __getattr__, __dir__ = lazy_names(
         "named._cards": ("Card", "card"),
         "named._errors": ("ChecksumError", "DatasetNotFoundError"),
         "named._loading": ("load",),
-        "named._registry": ("names",),
+        "named._registry": ("names", "register"),
         "synthetic": ("GENERATORS", "CompanyRegister", "company_register", "csbm", "digits", "power_law"),
         "tables._databases": ("from_database",),
         "tables._dialect": ("CsvOptions",),

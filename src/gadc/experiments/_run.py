@@ -19,6 +19,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.files import cache_folder
+from gadc._base.plugins import foreign_line
 from gadc._version import __version__
 from gadc.datasets import GENERATORS, load
 from gadc.diffusion import NearZeroRowSumWarning
@@ -55,8 +56,9 @@ def run_once(cell: Cell, run: int) -> Result:
         outcome = _figures(cell, run, [checkpoints])
         checkpoints.remove()
     except Exception as error:  # it concerns this run only; the others carry on
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        outcome = {"error": f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"}
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = foreign_line(error) or f"{last.name}, line {last.lineno}"
+        outcome = {"error": f"{type(error).__name__}: {error} ({where})"}
     seconds = round(time.perf_counter() - start, 3)
     return _result(cell, run, seconds=seconds, peak_mb=_peak_megabytes(), **outcome)
 

@@ -10,13 +10,15 @@
     during a training    Callback, TrainingState
 
 `make_model(name, **settings)` builds a model by its name in `MODELS`. A new model is one file in this folder
-and one line in `MODELS`; the experiments find it by that name.
+and one line in `MODELS`; the experiments find it by that name. A model of another package is added by
+`register`, or by an entry point of the group `gadc.models`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from gadc._base.plugins import Registry
 from gadc.models._airgnn import AirGNN
 from gadc.models._appnp import APPNP
 from gadc.models._elastic import ElasticGNN
@@ -46,7 +48,7 @@ from gadc.models._svd_ppr_gcn import SVDPPRGCN
 from gadc.models._training.callbacks import Callback, TrainingState
 from gadc.models.auto import Auto
 
-MODELS: dict[str, type[Model]] = {
+_BUILTIN: dict[str, type[Model]] = {
     "gadc": GADC,
     "mlp": FeatureModel,
     "gcn": GCN,
@@ -73,6 +75,35 @@ MODELS: dict[str, type[Model]] = {
     "label-propagation": LabelPropagation,
     "auto": Auto,
 }
+
+
+def _check_model(name: str, model: Any) -> type[Model]:
+    if not isinstance(model, type) or not issubclass(model, Model):
+        raise TypeError(f"register: model {name!r} must be a subclass of gadc.models.Model, got {model!r}.")
+    return model
+
+
+MODELS = Registry("gadc.models", _BUILTIN, _check_model)
+
+
+def register(name: str, model: type[Model]) -> type[Model]:
+    """Add a model that `make_model`, tables of experiments and all commands then know by its name.
+
+    Args:
+        name: Name of the model; not the name of a built-in one. A model that was registered is replaced.
+        model: A subclass of `Model`, usually a frozen dataclass of its settings.
+
+    Examples:
+        >>> from gadc.models import MODELS, FeatureModel, make_model, register
+        >>> class WideModel(FeatureModel):
+        ...     "An MLP on the features under another name."
+        >>> register("wide", WideModel).__name__
+        'WideModel'
+        >>> make_model("wide", hidden=512).hidden
+        512
+        >>> del MODELS["wide"]
+    """
+    return MODELS.register(name, model)
 
 
 def make_model(name: str, **settings: Any) -> Model:
@@ -129,6 +160,7 @@ __all__ = [
     "TrainingState",
     "guard",
     "make_model",
+    "register",
     "soft_median",
     "weighted_median",
 ]

@@ -4,13 +4,14 @@
   budgets and check that the figures are credible; more in `gadc.robustness.auditing`.
 - `suspicious_edges`, `edge_effects`: the edges of a graph that should not be trusted, and what removing them
   does to predictions; more in `gadc.robustness.edges`.
-- `make_attack`, `ATTACKS`, `Rules`, `Flips`, `FeatureAttack`, `Injection`: attacks on edges, features and
-  nodes; more in `gadc.robustness.attacks`.
+- `make_attack`, `ATTACKS`, `EdgeAttack`, `register_attack`, `Rules`, `Flips`, `FeatureAttack`, `Injection`:
+  attacks on edges, features and nodes; more in `gadc.robustness.attacks`.
 - `save_perturbation`, `load_perturbation`, `make_manifest`: attacks on disk.
 """
 
 from gadc.robustness.attacks import (
     ATTACKS,
+    EdgeAttack,
     FeatureAttack,
     Flips,
     Injection,
@@ -18,6 +19,7 @@ from gadc.robustness.attacks import (
     load_perturbation,
     make_attack,
     make_manifest,
+    register_attack,
     save_perturbation,
 )
 from gadc.robustness.auditing import AUDIT_ATTACKS, FAST_AUDIT_ATTACKS, AuditAttack, AuditResult, audit
@@ -29,6 +31,7 @@ __all__ = [
     "FAST_AUDIT_ATTACKS",
     "AuditAttack",
     "AuditResult",
+    "EdgeAttack",
     "FeatureAttack",
     "Flips",
     "Injection",
@@ -38,6 +41,7 @@ __all__ = [
     "load_perturbation",
     "make_attack",
     "make_manifest",
+    "register_attack",
     "save_perturbation",
     "suspicious_edges",
 ]

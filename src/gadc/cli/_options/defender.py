@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gadc._base.deferred import deferred
+from gadc._base.plugins import mark_foreign
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -128,6 +129,7 @@ def load_hook(text: str) -> Fit:
     if spec is None or spec.loader is None:
         raise ValueError(f"--hook: {path} cannot be imported.")
     module = module_from_spec(spec)
+    mark_foreign(module.__name__)
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:

@@ -106,16 +106,17 @@ def card(
     parts = assemble(name, root, split=split, seed=seed, attack=attack, rate=rate)
     y = parts["y"].numpy()
     edge_index = parts["edge_index"].numpy()
+    classes = int(y.max(initial=-1)) + 1
     return Card(
         name=name,
         nodes=len(y),
-        features=found.features,
-        classes=found.classes,
+        features=0 if parts["x"] is None else parts["x"].shape[1],
+        classes=classes,
         edges=edge_index.shape[1] // 2,
         self_loops_dropped=parts["self_loops"],
         **degree_statistics(edge_index, len(y)),
         homophily=homophily(edge_index, y),
-        class_sizes=np.bincount(y[y >= 0], minlength=found.classes).tolist(),
+        class_sizes=np.bincount(y[y >= 0], minlength=classes).tolist(),
         unlabelled=int((y < 0).sum()),
         split={"name": split or found.default_split, "seed": seed, **_split_facts(parts)},
         attack=None if attack is None else {"name": attack, "rate": rate, **_attack_facts(parts)},

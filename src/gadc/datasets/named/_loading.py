@@ -17,6 +17,7 @@ from gadc._base.csr import is_worth_csr, to_csr_tensor
 from gadc._base.files import cache_folder
 from gadc._base.scalars import check_choice
 from gadc.datasets.named._checksums import known
+from gadc.datasets.named._made import read_made
 from gadc.datasets.named._published_attacks import PublishedAttack
 from gadc.datasets.named._raw_graph import Array, RawGraph, distinct
 from gadc.datasets.named._readers.ogb import read_products
@@ -136,7 +137,9 @@ def _check_attack(name: str, found: DatasetRecord, attack: str | None, rate: flo
 def read_raw_graph(name: str, sources: Sources) -> RawGraph:
     """Read the graph of a named data set from the store or from its files, and check its size."""
     found = record(name)
-    if found.read is None:
+    if found.make is not None:
+        graph = read_made(name, found.make())
+    elif found.read is None:
         graph = read_products(sources)
     else:
         for file in found.files:  # a changed file is an error even if the store does not need it
@@ -162,11 +165,12 @@ def _check_size(name: str, found: DatasetRecord, graph: RawGraph) -> None:
         "nodes": graph.num_nodes,
         "features": 0 if graph.x is None else graph.x.shape[1],
         "classes": int(graph.y.max()) + 1,
-        "edges": None if found.edges is None else graph.edge_index.shape[1] // 2,
+        "edges": graph.edge_index.shape[1] // 2,
     }
     for what, value in got.items():
-        if value != getattr(found, what):
-            raise ValueError(f"{name}: the graph must have {getattr(found, what)} {what}, got {value}.")
+        expected = getattr(found, what)
+        if expected is not None and value != expected:
+            raise ValueError(f"{name}: the graph must have {expected} {what}, got {value}.")
 
 
 def _attacked(

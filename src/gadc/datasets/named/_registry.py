@@ -1,8 +1,9 @@
 """All named data sets: sizes, files, splits, attacked versions, citations and known defects."""
 
+from gadc._base.plugins import Registry
 from gadc.datasets.named._published_attacks import PublishedAttack
 from gadc.datasets.named._readers import facebook, geom_gcn, npz, ogb, planetoid
-from gadc.datasets.named._records import DatasetRecord
+from gadc.datasets.named._records import DatasetRecord, Maker, as_record
 
 _PLANETOID = (
     "Yang, Cohen, Salakhutdinov: Revisiting Semi-Supervised Learning with Graph Embeddings. ICML 2016"
@@ -161,7 +162,7 @@ _PUBMED_TARGETS = (
 )
 _SMALL_SPLITS = "geom-gcn: splits 4 and 5 cover only 2,120 nodes."
 
-REGISTRY: dict[str, DatasetRecord] = {
+_BUILTIN: dict[str, DatasetRecord] = {
     "cora": _planetoid("cora", 2708, 1433, 7, 5278),
     "citeseer": _planetoid("citeseer", 3327, 3703, 6, 4552, _FIFTEEN, _SMALL_SPLITS, _SELF_LOOPS.format(124)),
     "pubmed": _planetoid("pubmed", 19717, 500, 3, 44324, _SELF_LOOPS.format(3)),
@@ -286,6 +287,24 @@ REGISTRY: dict[str, DatasetRecord] = {
         licence="CC BY 4.0 (UCI)",
     ),
 }
+REGISTRY = Registry("gadc.datasets", _BUILTIN, as_record)
+
+
+def register(name: str, make: Maker) -> None:
+    """Add a data set that `load`, tables of experiments and all commands then know by its name.
+
+    Args:
+        name: Name of the data set; not the name of a built-in one. One that was registered is replaced.
+        make: Function without arguments that returns PyTorch Geometric `Data` with `x`, `edge_index`, `y` (-1
+            = unlabelled) and, if there is a published split, `train_mask`, `val_mask` and `test_mask`.
+
+    Examples:
+        >>> from gadc.datasets import csbm, load, register
+        >>> register("blocks", lambda: csbm(60, num_features=4, seed=0))
+        >>> load("blocks", split="random", seed=1).num_nodes
+        60
+    """
+    REGISTRY.register(name, make)
 
 
 def names() -> list[str]:

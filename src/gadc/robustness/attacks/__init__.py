@@ -6,6 +6,7 @@
 An attack does not know the model: it differentiates a function `(x, edge_index, edge_weight) -> scores`.
 
 - `make_attack`, `ATTACKS`: attacks on edges by name. Each is an `EdgeAttack` and returns `Flips`.
+- `register_attack`: an attack of another package; entry points of the group `gadc.attacks` do the same.
 - `RandomFlips`, `DICE`: use no scores. `FGA`, `PGD`, `MinMax`, `PRBCD`, `GRBCD`: follow the gradient of the
   scores. `Metattack`, `Nettack`: attack a surrogate of their own.
 - `FeatureAttack`, `Injection`: change features, and add nodes, instead of flipping edges.
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gadc._base.plugins import Registry
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Rules, Scores
 from gadc.robustness.attacks._dice import DICE
 from gadc.robustness.attacks._features import FeatureAttack
@@ -32,7 +34,7 @@ from gadc.robustness.attacks._prbcd import GRBCD, PRBCD
 from gadc.robustness.attacks._random import RandomFlips
 from gadc.robustness.attacks._storage import load_perturbation, make_manifest, save_perturbation
 
-ATTACKS: dict[str, Callable[..., EdgeAttack]] = {
+_BUILTIN: dict[str, Callable[..., EdgeAttack]] = {
     "random": RandomFlips,
     "dice": DICE,
     "fga": FGA,
@@ -43,6 +45,36 @@ ATTACKS: dict[str, Callable[..., EdgeAttack]] = {
     "metattack": Metattack,
     "nettack": Nettack,
 }
+
+
+def _check_attack(name: str, attack: Any) -> Callable[..., EdgeAttack]:
+    if not isinstance(attack, type) or not issubclass(attack, EdgeAttack):
+        raise TypeError(
+            f"register_attack: attack {name!r} must be a subclass of gadc.robustness.EdgeAttack, "
+            f"got {attack!r}."
+        )
+    return attack
+
+
+ATTACKS = Registry("gadc.attacks", _BUILTIN, _check_attack)
+
+
+def register_attack(name: str, attack: type[EdgeAttack]) -> Callable[..., EdgeAttack]:
+    """Add an attack that `make_attack`, audits and all commands then know by its name.
+
+    Args:
+        name: Name of the attack; not the name of a built-in one. An attack that was registered is replaced.
+        attack: A subclass of `EdgeAttack` with a method `find(problem) -> Flips`.
+
+    Examples:
+        >>> from gadc.robustness.attacks import ATTACKS, RandomFlips, register_attack
+        >>> class Noise(RandomFlips):
+        ...     "Random flips under another name."
+        >>> register_attack("noise", Noise).__name__
+        'Noise'
+        >>> del ATTACKS["noise"]
+    """
+    return ATTACKS.register(name, attack)
 
 
 def make_attack(name: str, **settings: Any) -> EdgeAttack:
@@ -83,5 +115,6 @@ __all__ = [
     "make_attack",
     "make_loss",
     "make_manifest",
+    "register_attack",
     "save_perturbation",
 ]

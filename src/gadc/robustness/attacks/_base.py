@@ -142,7 +142,20 @@ def check_budget(owner: str, budget: float, data: Data, rules: Rules) -> float:
 
 
 class EdgeAttack(ABC):
-    """An attack on the edges of a graph: an immutable set of settings that is called to find flips."""
+    """An attack on the edges of a graph: an immutable set of settings that is called to find flips.
+
+    A subclass has a method `find`; see `gadc.robustness.register_attack`.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.datasets import csbm
+        >>> from gadc.robustness import EdgeAttack, Flips
+        >>> class FirstPair(EdgeAttack):
+        ...     def find(self, problem):
+        ...         return Flips(torch.tensor([[0], [1]]))
+        >>> len(FirstPair()(None, csbm(60, num_features=4, seed=0), nodes=torch.tensor([0]), budget=1))
+        1
+    """
 
     def __call__(
         self,
