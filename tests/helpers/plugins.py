@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 
+from gadc._base import plugins
 from gadc.datasets.named._registry import REGISTRY
 from gadc.experiments._tables import _PLUGINS as TABLES
 from gadc.models import MODELS
@@ -13,6 +14,7 @@ def restored_registries(*, reload=False):
     """Undo what the block registers; `reload` lets the registries read entry points once more within it."""
     registries = (MODELS, ATTACKS, REGISTRY, TABLES)
     before = [(one, dict(one._complete()), one._loaded) for one in registries]
+    packages = set(plugins._plugin_packages)
     for one in registries:
         one._loaded = not reload
     try:
@@ -20,6 +22,7 @@ def restored_registries(*, reload=False):
     finally:
         for one, entries, loaded in before:
             one._entries, one._loaded = entries, loaded
+        plugins._plugin_packages.intersection_update(packages)
 
 
 def install(folder, module, code, entry_points):
