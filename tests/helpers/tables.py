@@ -43,5 +43,5 @@ def frames(pairs, n: int, **columns) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def adds_up(report: TableReport) -> bool:
     """Tell whether each row is counted once."""
-    left_out = report.self_loops + report.unknown + report.unusable
+    left_out = report.self_loops + report.unknown + report.unusable + report.later
     return report.rows == left_out + report.duplicates + report.edges

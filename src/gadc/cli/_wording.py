@@ -11,9 +11,10 @@ _ARGUMENTS = (
     "decimal",
     "separator",
     "weight_scale",
+    "until",
 )
 _SETTING = re.compile(rf'\b({"|".join(_ARGUMENTS)})="([^"]*)"')
-_NAMED = re.compile(r"`(features|weight)`")
+_NAMED = re.compile(r"`(features|weight|time)`")
 
 
 def name_options(text: str) -> str:

@@ -117,3 +117,27 @@ def test_no_command_shows_a_credential(run, monkeypatch):
         assert "postgresql://***@localhost:1/people (edges): the query failed" in err
         assert "s3cret" not in out + err
     assert "s3cret" not in repr(OwnGraphOptions(db=uri))
+
+
+@pytest.fixture
+def payments(tmp_path):
+    """Write payments with dates."""
+    (tmp_path / "e.csv").write_text("source,target,date\na,b,2024-01-01\nb,c,2024-02-01\nc,d,2024-03-01\n")
+    (tmp_path / "n.csv").write_text("id,x\na,1\nb,2\nc,3\nd,4\n")
+    return "--edges", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv"
+
+
+def test_later_edges_are_not_read(run, run_json, payments, tmp_path):
+    info = run_json("data", "info", *payments, "--time", "date", "--until", "2024-02-01")
+    assert (info["report"]["edges"], info["report"]["later"]) == (2, 1)
+    code, _, err = run("data", "info", *payments, "--time", "date", "--until", "2023")
+    assert code == 2
+    assert "until must be a date" in err
+    code, _, err = run("data", "info", *payments, "--time", "date", "--until", "2023-01-01")
+    assert code == 2
+    assert "all 3 edges are later than --until 2023-01-01" in err
+    code, _, err = run("data", "info", "--graph", tmp_path / "g.npz", "--until", "5")
+    assert code == 2
+    assert "--until requires an edge table" in err
+    (tmp_path / "gadc.toml").write_text('[graph]\ntime = "date"\nuntil = 2024-02-01\nhalf-life = 30\n')
+    assert run_json("data", "info", *payments)["report"]["later"] == 1

@@ -6,6 +6,7 @@ An option of the command line has precedence over the file. Paths in the file ar
 
 import sys
 from dataclasses import fields, replace
+from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ NAME = "gadc.toml"
 _PATHS = ("edges", "nodes", "graph")
 _SOURCES = (("edges", "nodes"), ("graph",), ("db", "edges_query", "nodes_query"))
 _LISTS = ("features", "repair")
+_TIMES = ("until", "half_life")
 _FLAGS = ("lenient", "standardize")
 _Options = TypeVar("_Options", bound=Any)
 
@@ -96,6 +98,8 @@ def _checked(path: Path, name: str, value: Any) -> Any:
         return value
     if name in _LISTS and isinstance(value, list) and all(isinstance(one, str) for one in value):
         return ",".join(value)
+    if name in _TIMES and isinstance(value, date | int | float) and not isinstance(value, bool):
+        return str(value)
     if not isinstance(value, str):
         raise ValueError(f"{path}: {name} must be text, got {value!r}.")
     return path.parent / value if name in _PATHS else value

@@ -15,6 +15,6 @@ NOISES = (
     "edge-rewiring",
     "label-noise",
 )
-REPAIRS = ("duplicate-ids", "empty-ids", "non-numbers", "bad-weights")
+REPAIRS = ("duplicate-ids", "empty-ids", "non-numbers", "bad-weights", "bad-times")
 SCORES = ("combined", "denoised", "neighbors", "centered", "cosine", "common")
 VARIANTS = ("plain", "I", "II", "III", "IV", "IV+")

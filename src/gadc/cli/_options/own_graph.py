@@ -63,6 +63,25 @@ Target = Annotated[
 Weight = Annotated[
     str | None, _option("--weight", help="Edge column with weights >= 0. Default: no weights.")
 ]
+Time = Annotated[
+    str | None, _option("--time", help="Edge column with times, dates or numbers. Default: no times.")
+]
+Until = Annotated[
+    str | None,
+    _option(
+        "--until",
+        help="Read edges up to this time only: a date (its whole day) or a number. Default: all edges, or "
+        "as the model was fitted.",
+    ),
+]
+HalfLife = Annotated[
+    str | None,
+    _option(
+        "--half-life",
+        help="Time after which an edge counts half, such as 12h, 30d, 8w or 1y, or a number where times are "
+        "numbers. Default: no decay.",
+    ),
+]
 NodeId = Annotated[
     str | None,
     _option("--node-id", help="Node column with the ids. Default: id, node_id, node or the first."),
@@ -151,6 +170,9 @@ class OwnGraphOptions:
     target: Target = None
     weight: Weight = None
     weight_scale: WeightScale = None
+    time: Time = None
+    until: Until = None
+    half_life: HalfLife = None
     node_id: NodeId = None
     label: Label = None
     features: Features = None
@@ -236,12 +258,14 @@ class OwnGraphOptions:
         if self.graph is not None:
             if self.edges or self.nodes:
                 raise ValueError("Use either --graph or --edges and --nodes, not both.")
+            self._check_edge_table_options()
             if packed_graph.is_packed(self.graph):
                 return self._read_packed(self.graph, preparation)
             return datasets.read_graph(self.graph, **common)
         if self.edges is None or self.nodes is None:
             raise ValueError("Use --edges and --nodes together: an edge table and a node table.")
         common |= {"source": self.source, "target": self.target, "node_id": self.node_id}
+        common |= self._edge_settings
         common |= {"csv_options": self.csv_options, "repair": self.repairs, "lenient": self.lenient}
         return datasets.from_tables(self.edges, self.nodes, unknown=self.unknown or "error", **common)
 
@@ -253,7 +277,20 @@ class OwnGraphOptions:
             raise ValueError("Use --db together with --edges-query and --nodes-query.")
         common |= {"source": self.source, "target": self.target, "node_id": self.node_id}
         common |= {"repair": self.repairs, "lenient": self.lenient, "unknown": self.unknown or "error"}
+        common |= self._edge_settings
         return datasets.from_database(uri, self.edges_query, self.nodes_query, **common)
+
+    @property
+    def _edge_settings(self) -> dict[str, Any]:
+        """Return the settings that only an edge table has."""
+        return {"time": self.time, "until": self.until, "half_life": self.half_life}
+
+    def _check_edge_table_options(self) -> None:
+        """Refuse options of an edge table where there is none."""
+        for name, value in self._edge_settings.items():
+            if value is not None:
+                option = f"--{name.replace('_', '-')}"
+                raise ValueError(f"{option} requires an edge table (--edges and --nodes).")
 
     def _read_packed(self, folder: Path, preparation: FeaturePreparation | None) -> Data:
         """Read a packed graph into memory; its columns were chosen when it was packed."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+import polars as pl
+
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table
 
@@ -16,12 +18,28 @@ _WEIGHTS = ("weight", "amount", "value", "count")
 
 @dataclass(frozen=True, kw_only=True)
 class EdgeColumns:
-    """The edge table and its columns."""
+    """The edge table and its columns.
+
+    Args:
+        table: The table.
+        source: Column of one end.
+        target: Column of the other end.
+        weight: Column of the weights; None without weights.
+        time: Column of the times. Default: None, no times.
+        decay: What weights are multiplied by, by the time of the edge. Default: None, nothing.
+    """
 
     table: Table
     source: str
     target: str
     weight: str | None
+    time: str | None = None
+    decay: pl.Expr | None = None
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether edges have weights."""
+        return self.weight is not None or self.decay is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +53,13 @@ class NodeColumns:
 
 
 def choose_edge_columns(
-    table: Table, *, source: str | None, target: str | None, weight: str | None, notes: list[str]
+    table: Table,
+    *,
+    source: str | None,
+    target: str | None,
+    weight: str | None,
+    notes: list[str],
+    time: str | None = None,
 ) -> EdgeColumns:
     """Choose the columns of an edge table.
 
@@ -45,24 +69,27 @@ def choose_edge_columns(
         target: Column of the other end, or None to guess both ends.
         weight: Column of the weights, or None without weights.
         notes: Notes for the report; a guess and unused columns are added to them.
+        time: Column of the times. Default: None, no times.
     """
     if source is None and target is None:
-        source, target = _guess_ends(table, weight)
+        source, target = _guess_ends(table, (weight, time))
         columns = f"{source!r} and {target!r} of {table.name}"
         notes.append(f"source and target were not named; the columns {columns} were used")
     if source is None or target is None:
         raise ValueError(
             f"from_tables: source and target must be named both or not at all, got {source!r} and {target!r}."
         )
-    if len({source, target, weight}) < 3:
+    roles = {"source": source, "target": target, "weight": weight, "time": time}
+    named = [column for column in roles.values() if column is not None]
+    if len(set(named)) < len(named):
         raise TableError(
-            "source, target and weight must be different columns.", file=table.name, column=source
+            "source, target, weight and time must be different columns.", file=table.name, column=source
         )
-    unused = [repr(name) for name in table.schema if name not in (source, target, weight)]
+    unused = [repr(name) for name in table.schema if name not in named]
     if unused:
         notes.append(f"these columns of {table.name} were not used: {', '.join(unused)}")
-    table.require(source, target, weight)
-    return EdgeColumns(table=table, source=source, target=target, weight=weight)
+    table.require(*named)
+    return EdgeColumns(table=table, source=source, target=target, weight=weight, time=time)
 
 
 def choose_node_columns(
@@ -126,13 +153,13 @@ def _guess(table: Table, names: Sequence[str], skip: Collection[str | None] = ()
     return next((lower[name] for name in names if name in lower), None)
 
 
-def _guess_ends(table: Table, weight: str | None) -> tuple[str, str]:
+def _guess_ends(table: Table, taken: Collection[str | None]) -> tuple[str, str]:
     """Find columns with the usual names of the two ends, or take the first two columns."""
     for pair in _ENDS:
         source, target = (_guess(table, [name]) for name in pair)
         if source is not None and target is not None:
             return source, target
-    first = [name for name in table.schema if name != weight][:2]
+    first = [name for name in table.schema if name not in taken][:2]
     if len(first) < 2:
         raise TableError(
             f"an edge table must have at least two columns, got {list(table.schema)}.", file=table.name

@@ -49,6 +49,30 @@ def read_dates(series: pl.Series) -> pl.Series | None:
     return whole[0] if len(whole) == 1 else None
 
 
+def find_format(filled: pl.Series, *, either: bool = False) -> str | None:
+    """Find the format that reads most cells of text; None if it reads less than a half.
+
+    Args:
+        filled: Cells, none of them empty.
+        either: Whether to accept a format although day and month can be exchanged. Default: no.
+    """
+    cells = filled.to_frame("t").select(
+        date_cell(pl.col("t"), form).is_not_null().sum().alias(form) for form in (*_CLEAR, *_DAY_OR_MONTH)
+    )
+    counts = {form: int(cells[form][0]) for form in cells.columns}
+    best = max(counts, key=counts.__getitem__)
+    if 2 * counts[best] < max(len(filled), 1):
+        return None
+    same = [form for form in _DAY_OR_MONTH if counts[form] == counts[best]]
+    return None if best in _DAY_OR_MONTH and len(same) > 1 and not either else best
+
+
+def date_cell(cell: pl.Expr, form: str) -> pl.Expr:
+    """Read text in a format; a cell that is not written so, or whose year has two digits, is null."""
+    moment = cell.str.replace(_ZONE, "$1").str.to_datetime(form, strict=False, time_unit="us")
+    return pl.when(moment.dt.year() >= 1000).then(moment)
+
+
 def is_ambiguous(series: pl.Series) -> bool:
     """Tell whether a text column holds dates whose day and month cannot be told apart."""
     filled = series.drop_nulls()

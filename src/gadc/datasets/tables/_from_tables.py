@@ -19,6 +19,7 @@ from gadc.datasets.tables._preparation import CATEGORICAL, FeaturePreparation
 from gadc.datasets.tables._problems import REPAIRS, check_repair
 from gadc.datasets.tables._reading import Choices, read_tables
 from gadc.datasets.tables._targets import TASKS
+from gadc.datasets.tables._times import Moment, TimeWindow
 from gadc.datasets.tables._weights import WEIGHT_SCALES
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ def from_tables(
     lenient: bool = False,
     weight_scale: str = "none",
     task: str = "classify",
+    time: str | None = None,
+    until: Moment | None = None,
+    half_life: str | float | None = None,
 ) -> Data:
     """Read a graph from a table with one row per edge and a table with one row per node.
 
@@ -81,13 +85,18 @@ def from_tables(
         repair: Problems to repair instead of refusing the tables; nothing by default. "duplicate-ids" keeps
             the first row of each id, "empty-ids" leaves out rows without an id, "non-numbers" treats cells of
             numeric columns that are not numbers as empty, "bad-weights" leaves out edges without a usable
-            weight. The report says what was repaired.
+            weight, "bad-times" edges without a time. The report says what was repaired.
         lenient: Repair all of these, and where it is not chosen, drop edges with unknown ends and fill empty
             cells with the mean; False by default.
         weight_scale: What to do with weights that span many orders of magnitude, such as amounts of money:
             "none" (default), "log" (log2(1 + w / median)), "rank" (between 0 and 1), or "auto", which is
             "log" if the largest weight exceeds a hundred medians.
-
+        time: Column of the time of each edge, dates or numbers; none by default.
+        until: Read the edges up to this time only: a date (its whole day, unless a time of the day is given)
+            or a number. By default as in the preparation, or all.
+        half_life: Time after which an edge counts half, counted back from `until` or else from the latest
+            edge: text such as "30d" (units s, min, h, d, w, y) or a number of days for dates, a number for
+            numbers. By default as in the preparation, or no decay.
         task: What `label` holds: "classify" (default) classes, "regress" numbers, or "multilabel" a list of
             columns with 0 and 1. For the last two, `target` takes the place of `y`.
 
@@ -135,7 +144,7 @@ def from_tables(
     elif lenient and missing == "error":
         missing = "mean"
     choices = Choices(
-        edge_roles={"source": source, "target": target, "weight": weight},
+        edge_roles={"source": source, "target": target, "weight": weight, "time": time},
         node_roles={"node_id": node_id, "label": first},
         features=features,
         categorical=categorical,
@@ -149,6 +158,7 @@ def from_tables(
         weight_scale=weight_scale,
         task=task,
         more_labels=more_labels,
+        window=TimeWindow.of("from_tables", until, half_life),
     )
     return read_tables(edges, nodes, choices)
 

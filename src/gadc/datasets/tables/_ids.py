@@ -112,8 +112,8 @@ def positions(edges: EdgeColumns, nodes: Nodes, *, numbered: bool = False) -> pl
     for end, name in (("source", edges.source), ("target", edges.target)):
         columns[end] = _as_id(table.col(name), table.schema[name], table, name).cast(kind, strict=False)
         columns |= {f"raw_{end}": table.col(name)} if numbered else {}
-    if edges.weight is not None:
-        columns["w"] = weight_of(edges, edges.weight)
+    if edges.is_weighted:
+        columns["w"] = weight_of(edges)
     query = table.numbered(**columns) if numbered else table.select(**columns)
     for end, short in (("source", "s"), ("target", "t")):
         query = _with_position(query, nodes, end, short)
@@ -131,9 +131,14 @@ def _with_position(query: pl.LazyFrame, nodes: Nodes, end: str, short: str) -> p
     return query.join(lookup, left_on=end, right_on="id", how="left")
 
 
-def weight_of(edges: EdgeColumns, column: str) -> pl.Expr:
+def weight_of(edges: EdgeColumns) -> pl.Expr:
     """Return the expression of the weights as float64; a cell that is not a number is null."""
-    table, dtype = edges.table, edges.table.schema[column]
+    weight = pl.lit(1.0) if edges.weight is None else _listed_weight(edges.table, edges.weight)
+    return weight if edges.decay is None else weight * edges.decay
+
+
+def _listed_weight(table: Table, column: str) -> pl.Expr:
+    dtype = table.schema[column]
     if not (table.text or dtype.is_numeric() or dtype == pl.Boolean):
         raise TableError(f"weights must be numbers, got {dtype}.", file=table.name, column=column)
     return table.numbers(column)

@@ -56,9 +56,9 @@ def match(
         query = query.drop("source", "raw_source", "target", "raw_target")
     found = edges.table.collect(query)
     rows = len(found)
-    if edges.weight is not None and not found.select(_GOOD.all()).item():
+    if edges.is_weighted and not found.select(_GOOD.all()).item():
         found = found.filter(_GOOD)
-        _tell_weights(edges, edges.weight, rows - len(found), problems)
+        _tell_weights(edges, rows - len(found), problems)
     bad = rows - len(found)
     missing = found.select((pl.col("s").is_null() | pl.col("t").is_null()).sum()).item()
     if not missing:
@@ -77,9 +77,10 @@ def match(
     return Matched(frame=left, nodes=nodes, unknown=missing - empty, unusable=bad + empty)
 
 
-def _tell_weights(edges: EdgeColumns, column: str, count: int, problems: Problems) -> None:
+def _tell_weights(edges: EdgeColumns, count: int, problems: Problems) -> None:
     """Report weights that are missing, negative or too large to be added up."""
-    raw = edges.table.numbered(w=weight_of(edges, column), raw=edges.table.col(column))
+    column = edges.weight or edges.source  # a decay alone is a usable weight
+    raw = edges.table.numbered(w=weight_of(edges), raw=edges.table.col(column))
     row, value = edges.table.collect(raw.filter(~_GOOD).head(1)).select("row", "raw").row(0)
     what = (
         "the weight is empty"
@@ -99,10 +100,10 @@ def _tell_empty(edges: EdgeColumns, problems: Problems) -> int:
     for short, name in (("s", edges.source), ("t", edges.target)):
         cell, dtype = edges.table.col(name), edges.table.schema[name]
         columns[short] = cell.is_null() | cell.is_nan() if dtype.is_float() else cell.is_null()
-    if edges.weight is not None:
-        columns["w"] = weight_of(edges, edges.weight)
+    if edges.is_weighted:
+        columns["w"] = weight_of(edges)
     query = edges.table.numbered(**columns).filter(pl.col("s") | pl.col("t"))
-    empty = edges.table.collect(query.filter(_GOOD) if edges.weight is not None else query).sort("row")
+    empty = edges.table.collect(query.filter(_GOOD) if edges.is_weighted else query).sort("row")
     if len(empty):
         name = edges.source if empty["s"][0] else edges.target
         more = f" ({len(empty):,} such rows)" if len(empty) > 1 else ""

@@ -18,6 +18,7 @@ from gadc._base.deferred import deferred
 from gadc._base.scalars import check_choice
 from gadc.datasets.tables._problems import check_repair
 from gadc.datasets.tables._scales import is_binary, mean_scales, robust_scales
+from gadc.datasets.tables._times import TimeWindow
 from gadc.datasets.tables._weights import WeightScale
 
 if TYPE_CHECKING:
@@ -107,9 +108,11 @@ class FeaturePreparation:
         columns: The columns, in the order of `x`.
         categorical: What was done with text columns. Default: "skip".
         missing: What was done with empty cells. Default: "error".
-        roles: Columns that were read as source, target, weight, node id and label. Default: not known.
+        roles: Columns that were read as source, target, weight, time, node id and label. Default: not
+            known.
         weight_scale: How edge weights are compressed. Default: None, not at all.
         repair: Kinds of problems of tables that are repaired. Default: none.
+        window: Which edges are read by their time. Default: None, all.
 
     Examples:
         >>> import polars as pl
@@ -130,6 +133,7 @@ class FeaturePreparation:
     roles: dict[str, str] = field(default_factory=dict)
     weight_scale: WeightScale | None = None
     repair: tuple[str, ...] = ()
+    window: TimeWindow | None = None
 
     @classmethod
     def of_matrix(cls, names: Sequence[str]) -> FeaturePreparation:
@@ -166,8 +170,10 @@ class FeaturePreparation:
             raise ValueError(f"FeaturePreparation: roles must map text to text, got {str(roles)[:60]!r}.")
         scale = None if weights is None else WeightScale.from_dict(weights)
         repair = check_repair("FeaturePreparation", _tuple("repair", values.get("repair", ())) or ())
+        window = values.get("window")
+        times = None if window is None else TimeWindow.from_dict(window)
         more: dict[str, Any] = {"roles": dict(roles), "weight_scale": scale, "repair": tuple(sorted(repair))}
-        return cls(columns=tuple(columns), **chosen, **more)
+        return cls(columns=tuple(columns), **chosen, **more, window=times)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists and numbers that JSON can hold."""

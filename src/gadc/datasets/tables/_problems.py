@@ -16,6 +16,7 @@ REPAIRS = {
     "empty-ids": "leave out rows without an id",
     "non-numbers": "treat cells that are not numbers as empty",
     "bad-weights": "leave out edges without a usable weight",
+    "bad-times": "leave out edges without a time",
 }
 
 

@@ -29,6 +29,7 @@ from gadc.datasets.tables._problems import Problems
 from gadc.datasets.tables._report import TableError, TableReport
 from gadc.datasets.tables._table import Table
 from gadc.datasets.tables._targets import read_targets
+from gadc.datasets.tables._times import TimedEdges, TimeWindow, apply_times
 from gadc.datasets.tables._weights import fit_weights
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Choices:
     """What the caller of `from_tables` chose; see there.
 
     Args:
-        edge_roles: Columns of source, target and weight; None is chosen by the preparation or guessed.
+        edge_roles: Columns of source, target, weight and time; None is chosen by the preparation or guessed.
         node_roles: Columns of node_id and label, likewise.
         task: "classify" reads classes, "regress" numbers, "multilabel" 0 and 1 from several columns.
         more_labels: Columns of labels after the first one.
@@ -64,6 +65,7 @@ class Choices:
     csv_options: CsvOptions | None
     repair: frozenset[str]
     weight_scale: str
+    window: TimeWindow
     task: str = "classify"
     more_labels: Sequence[str] = ()
 
@@ -74,6 +76,11 @@ def read_tables(edges: TableLike, nodes: TableLike, choices: Choices) -> Data:
     ends, columns, notes = _choose_columns(edges, nodes, choices, problems)
     ids = read_ids(columns.table, columns.node_id, problems)
     columns = replace(columns, table=columns.table.without(ids.left_out))
+    window = _window(choices)
+    timed = TimedEdges(columns=ends)
+    with problems.collecting():
+        timed = apply_times(ends, window, problems)
+    ends, notes = timed.columns, [*notes, *timed.notes]
     graph, matched, rows = _read_edges(ends, ids, choices, problems)
     known = matched.nodes
     data = torch_geometric.data.Data(
@@ -98,8 +105,10 @@ def read_tables(edges: TableLike, nodes: TableLike, choices: Choices) -> Data:
         roles=_roles(ends, columns),
         weight_scale=data.pop("weight_scale", None),
         repair=tuple(sorted(choices.repair)),
+        window=None if window == TimeWindow() else window,
     )
-    data.table_report = _report(data, ends, columns, graph, reader, matched=matched, notes=notes)
+    report = _report(data, ends, columns, graph, reader, matched=matched, notes=notes)
+    data.table_report = report.with_left_out(later=timed.later, unusable=timed.unusable)
     data = border.check_graph("from_tables", data)
     preparation = choices.preparation
     return data if preparation is None or data.x is None else preparation.apply(data)
@@ -114,6 +123,18 @@ def _set_targets(data: Data, columns: NodeColumns, known: Nodes, choices: Choice
     filled[: len(values)] = values
     data.target = torch.from_numpy(filled if flags else filled[:, 0])
     data.target_names = names
+
+
+def _window(choices: Choices) -> TimeWindow:
+    """Return which edges are read by their time; what the caller leaves open is as in the preparation."""
+    known = None if choices.preparation is None else choices.preparation.window
+    given = choices.window
+    if known is None:
+        return given
+    return TimeWindow(
+        until=known.until if given.until is None else given.until,
+        half_life=known.half_life if given.half_life is None else given.half_life,
+    )
 
 
 def _choose_columns(
@@ -146,10 +167,10 @@ def _named(table: Table, roles: dict[str, str | None], choices: Choices) -> dict
         before = known.get(role.replace("_", " "))
         if column is None and before in table.schema:
             named[role] = before
-        elif column is None and before is not None and role == "weight":
+        elif column is None and before is not None and role in ("weight", "time"):
             raise TableError(
-                "the preparation was fitted on a graph with weights in this column, which this table does "
-                "not have; name the column of the weights in `weight`.",
+                f"the preparation was fitted on a graph with {role}s in this column, which this table does "
+                f"not have; name the column of the {role}s in `{role}`.",
                 file=table.name,
                 column=before,
             )
@@ -164,7 +185,7 @@ def _read_edges(
     """Read edges and perhaps rows; the table of positions, often large, is freed on return."""
     matched = match(ends, ids, choices.unknown, numbered=choices.keep_rows, problems=problems)
     frame = matched.frame
-    weight = frame["w"].to_numpy() if ends.weight is not None else None
+    weight = frame["w"].to_numpy() if ends.is_weighted else None
     num_nodes = len(matched.nodes.ids)
     graph = clean_edges(
         frame["s"].to_numpy(), frame["t"].to_numpy(), weight, num_nodes, directed=choices.directed
@@ -214,6 +235,7 @@ def _roles(ends: EdgeColumns, columns: NodeColumns) -> dict[str, str]:
         "source": ends.source,
         "target": ends.target,
         "weight": ends.weight,
+        "time": ends.time,
         "node id": columns.node_id,
         "label": columns.label,
     }
@@ -230,7 +252,7 @@ def _report(
     matched: Matched,
     notes: list[str],
 ) -> TableReport:
-    if graph.both_ways and ends.weight is not None:
+    if graph.both_ways and ends.is_weighted:
         notes.append(
             f"{graph.both_ways:,} edges are listed in both directions; their weight is the mean of the two"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 
@@ -61,16 +61,18 @@ class TableProblemsError(TableError):
 class TableReport:
     """Counts of everything that was found in the tables of a user.
 
-    `rows = self_loops + unknown + unusable + duplicates + edges` always holds.
+    `rows = self_loops + unknown + unusable + later + duplicates + edges` always holds.
 
     Attributes:
         edges_file: Source of the edges.
         nodes_file: Source of the nodes.
-        columns: Columns that were read as source, target, weight, node id and label.
+        columns: Columns that were read as source, target, weight, time, node id and label.
         rows: Number of edge rows.
         self_loops: Rows left out because both ends are the same node.
         unknown: Rows left out because an end is not in the node table.
-        unusable: Rows left out because an end is empty or the weight is not a number >= 0, on request.
+        unusable: Rows left out because an end or the time is empty or the weight is not a number >= 0, on
+            request.
+        later: Rows left out because they are later than `until`.
         duplicates: Rows merged into the edge of another row.
         edges: Edges of the graph; an undirected edge counts once.
         directed: Whether the edges were read as directed.
@@ -105,6 +107,7 @@ class TableReport:
     nodes: int
     added: int = 0
     unusable: int = 0
+    later: int = 0
     isolated: int
     labelled: int
     features: list[str] = field(default_factory=list)
@@ -112,6 +115,11 @@ class TableReport:
     imputed: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+    def with_left_out(self, *, later: int, unusable: int) -> TableReport:
+        """Return the report with rows that were left out before ends and weights were read."""
+        rows = self.rows + later + unusable
+        return replace(self, rows=rows, later=later, unusable=self.unusable + unusable)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists and numbers that JSON can hold."""
@@ -124,10 +132,11 @@ class TableReport:
         """Return all counts as text, one subject per line."""
         kind = "directed" if self.directed else "undirected"
         unusable = f", {self.unusable:,} unusable rows" if self.unusable else ""
+        later = f", {self.later:,} later rows" if self.later else ""
         lines = [
             f"edges     {self.edges:,} {kind}, from {self.rows:,} rows of {self.edges_file}",
             f"          left out: {self.self_loops:,} self-loops, {self.unknown:,} rows with an unknown end"
-            f"{unusable}; {self.duplicates:,} duplicates merged",
+            f"{unusable}{later}; {self.duplicates:,} duplicates merged",
             f"nodes     {self.nodes:,} from {self.nodes_file}",
             f"          of these {self.added:,} added, {self.isolated:,} isolated",
             f"labels    {self.labelled:,} labelled, {self.nodes - self.labelled:,} unlabelled",

@@ -27,6 +27,7 @@ class Table:
         text: Whether the cells are unparsed text; False by default.
         first_row: Number of the first row of data as the user counts rows; 1 by default.
         dialect: How the cells of a text file are written; None by default.
+        keep: Condition of the rows that are read; by default all are.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Table:
     text: bool = False
     first_row: int = 1
     dialect: Dialect | None = None
+    keep: pl.Expr | None = None
 
     @property
     def decimal(self) -> str | None:
@@ -75,6 +77,7 @@ class Table:
         frame = self.frame
         if self.text:
             frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
+        frame = frame if self.keep is None else frame.filter(self.keep)
         return frame.select(**columns)
 
     def numbered(self, **columns: pl.Expr) -> pl.LazyFrame:
@@ -83,6 +86,7 @@ class Table:
         frame = self.frame.with_columns(number.alias("\0row"))  # last, so that positions of columns stay
         if self.text:
             frame = frame.filter(~pl.all_horizontal(pl.exclude("\0row").is_null()))
+        frame = frame if self.keep is None else frame.filter(self.keep)
         return frame.select(pl.col("\0row").alias(_ROW), **columns)
 
     def without(self, rows: Sequence[int]) -> Table:
