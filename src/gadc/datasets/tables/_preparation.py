@@ -17,7 +17,7 @@ import numpy as np
 from gadc._base.deferred import deferred
 from gadc._base.scalars import check_choice
 from gadc.datasets.tables._problems import check_repair
-from gadc.datasets.tables._scales import is_binary, mean_scales, robust_scales
+from gadc.datasets.tables._scales import by_block, is_binary, mean_scales, robust_scales
 from gadc.datasets.tables._times import TimeWindow
 from gadc.datasets.tables._weights import WeightScale
 
@@ -29,7 +29,6 @@ with deferred():
     import torch
 
 
-_BLOCK = 64  # columns that are converted to double precision at a time
 _SCALED = " (standardised)"
 CATEGORICAL = ("skip", "onehot", "auto")
 _SCALARS = ("name", "start", "other", "compress")
@@ -108,11 +107,10 @@ class FeaturePreparation:
         columns: The columns, in the order of `x`.
         categorical: What was done with text columns. Default: "skip".
         missing: What was done with empty cells. Default: "error".
-        roles: Columns that were read as source, target, weight, time, node id and label. Default: not
-            known.
+        roles: Columns by what they were read as: source, target and so on. Default: not known.
         weight_scale: How edge weights are compressed. Default: None, not at all.
         repair: Kinds of problems of tables that are repaired. Default: none.
-        window: Which edges are read by their time. Default: None, all.
+        window: Which edges are read by their time. Default: all.
 
     Examples:
         >>> import polars as pl
@@ -170,10 +168,10 @@ class FeaturePreparation:
             raise ValueError(f"FeaturePreparation: roles must map text to text, got {str(roles)[:60]!r}.")
         scale = None if weights is None else WeightScale.from_dict(weights)
         repair = check_repair("FeaturePreparation", _tuple("repair", values.get("repair", ())) or ())
-        window = values.get("window")
-        times = None if window is None else TimeWindow.from_dict(window)
         more: dict[str, Any] = {"roles": dict(roles), "weight_scale": scale, "repair": tuple(sorted(repair))}
-        return cls(columns=tuple(columns), **chosen, **more, window=times)
+        if (window := values.get("window")) is not None:
+            more["window"] = TimeWindow.from_dict(window)
+        return cls(columns=tuple(columns), **chosen, **more)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries, lists and numbers that JSON can hold."""
@@ -273,7 +271,7 @@ class FeaturePreparation:
             scaled = (part - mean[where]) / deviation[where]
             return torch.where(compress[where], scaled.asinh(), scaled)
 
-        return _by_block(x, change)
+        return by_block(x, change)
 
     def unscale(self, x: Tensor) -> Tensor:
         """Return standardised features in the units of the table."""
@@ -284,7 +282,7 @@ class FeaturePreparation:
         def change(part: Tensor, where: slice) -> Tensor:
             return torch.where(compress[where], part.sinh(), part) * deviation[where] + mean[where]
 
-        return _by_block(x, change)
+        return by_block(x, change)
 
     def apply(self, data: Data) -> Data:
         """Return a copy of a graph with these features, taken by name from its features and standardised.
@@ -341,12 +339,3 @@ def _tuple(key: str, values: Any) -> tuple[Any, ...] | None:
 
 def _is_finite(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) <= sys.float_info.max  # also of a huge whole number
-
-
-def _by_block(x: Tensor, change: Any) -> Tensor:
-    """Change columns in double precision, a few at a time, and return them in the type of `x`."""
-    changed = torch.empty_like(x)
-    for start in range(0, x.shape[1], _BLOCK):
-        where = slice(start, start + _BLOCK)
-        changed[:, where] = change(x[:, where].double(), where).to(x.dtype)
-    return changed

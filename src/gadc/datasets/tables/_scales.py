@@ -7,7 +7,7 @@ that are 0 or 1 are counted as they are, because their unit is the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -74,3 +74,12 @@ def robust_scales(x: Tensor) -> Scales:
         unit.append(width)
         compress.append(bool(np.abs(column - middle).max() > _FAR * width))
     return Scales(centre=centre, unit=unit, compress=compress)
+
+
+def by_block(x: Tensor, change: Any) -> Tensor:
+    """Change columns in double precision, a few at a time, and return them in the type of `x`."""
+    changed = torch.empty_like(x)
+    for start in range(0, x.shape[1], _BLOCK):
+        where = slice(start, start + _BLOCK)
+        changed[:, where] = change(x[:, where].double(), where).to(x.dtype)
+    return changed
