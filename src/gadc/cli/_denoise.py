@@ -13,7 +13,7 @@ from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.cluster import ClusterOptions
 from gadc.cli._options.diffusion import DiffusionOptions
 from gadc.cli._options.graph import GraphOptions, refuse_for_packed
-from gadc.cli._options.output import AsJson, EscapeFormulas, TableOrFolderOut, check_table_path
+from gadc.cli._options.output import AsJson, EscapeFormulas, TableOrFolderOut, check_table_path, refuse_pipe
 from gadc.cli._output import print_facts, print_json, say, write_table
 from gadc.cli._progress import iterating, working
 
@@ -100,6 +100,7 @@ def _denoise_packed(
     as_json: bool,
 ) -> None:
     """Denoise the features of a packed graph in tasks."""
+    refuse_pipe(out)
     settings = diffusion.settings()
     run = packed_diffusion.make_run(graph, cluster.work_folder(out), memory=cluster.task_memory(), **settings)
     if cluster.dry_run:

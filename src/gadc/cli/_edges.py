@@ -18,7 +18,7 @@ from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.cluster import ClusterOptions
 from gadc.cli._options.graph import GraphOptions
 from gadc.cli._options.names import SCORES
-from gadc.cli._options.output import AsJson, EscapeFormulas, check_table_path
+from gadc.cli._options.output import AsJson, EscapeFormulas, check_table_path, refuse_pipe
 from gadc.cli._output import print_facts, print_json, print_rows, say, write_table
 from gadc.cli._progress import working
 
@@ -48,7 +48,8 @@ def edges(
     graph: GraphOptions,
     cluster: ClusterOptions,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="Table to write (.parquet, .csv or .feather).")
+        Path | None,
+        typer.Option("-o", "--out", help="Table to write (.parquet, .csv or .feather; - prints CSV)."),
     ] = None,
     score: Annotated[
         str,
@@ -135,6 +136,7 @@ def _packed_edges(
     as_json: bool,
 ) -> None:
     """List the least trusted edges of a packed graph."""
+    refuse_pipe(out)
     known = (
         None
         if truth is None

@@ -30,12 +30,23 @@ COMMANDS = {
 }
 
 
+INTERRUPTED = 130  # 128 + the number of the signal
+
+
 class LazyGroup(TyperGroup):
     """A group that knows its commands by name and help, and imports one when it is called."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands = {name: TyperCommand(name, help=text) for name, text in COMMANDS.items()}
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; Ctrl-C is one line and the exit code that shells use for it."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("interrupted: files that were not finished are not kept.", err=True)
+            raise typer.Exit(INTERRUPTED) from None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return name, command and remaining arguments, as every group does."""
@@ -64,7 +75,6 @@ def _join_lines(text: str) -> str:
 app = typer.Typer(
     cls=LazyGroup,
     no_args_is_help=True,
-    add_completion=False,
     help="Graph Adversarial Diffusion Convolution: learning on noisy, attacked or heterophilic graphs.",
 )
 
@@ -80,5 +90,18 @@ def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Leave out notes, warnings and progress; errors stay.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show the traceback of an error, not only its line.")
+    ] = False,
+    threads: Annotated[
+        int | None, typer.Option("--threads", min=1, help="Number of threads. Default: all cores.")
+    ] = None,
 ) -> None:
-    pass
+    from gadc.cli._manners import set_manners, set_threads  # not for --help
+
+    set_manners(quiet=quiet, verbose=verbose)
+    if threads is not None:
+        set_threads(threads)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import shlex
 from pathlib import Path
@@ -16,6 +17,7 @@ from rich.table import Table
 
 from gadc._base.deferred import deferred
 from gadc._base.text import visible
+from gadc.cli._manners import manners
 
 with deferred():
     import polars as pl
@@ -23,13 +25,15 @@ with deferred():
     from gadc.datasets.tables import _writers as writers
 
 
+STANDARD_OUTPUT = Path("-")
 _FORMULA_STARTS = r"=+\-@\t\r\n＝＋－＠"  # the last four are their wide forms, which some programs accept
 
 
 def print_json(value: Any) -> None:
-    """Print JSON on standard output, with null for NaN and infinity."""
+    """Print JSON on standard output (on standard error after a table), with null for NaN and infinity."""
     text = json.dumps(_finite(value), indent=2, ensure_ascii=False)
-    typer.echo(text.encode(errors="backslashreplace").decode())  # bytes of a file name that are not UTF-8
+    # Bytes of a file name may not be UTF-8.
+    typer.echo(text.encode(errors="backslashreplace").decode(), err=manners.piped)
 
 
 def print_facts(title: str, facts: dict[str, Any]) -> None:
@@ -62,7 +66,8 @@ def print_rows(title: str, rows: list[dict[str, Any]], *, wrap: str | None = Non
 
 
 def _print_titled(title: str, table: Table) -> None:
-    console = Console()
+    # Rich keeps bold letters under NO_COLOR, and a file or another program wants neither.
+    console = Console(stderr=manners.piped, color_system=None if os.environ.get("NO_COLOR") else "auto")
     console.print(visible(title), style="bold", markup=False, highlight=False, soft_wrap=True)
     console.print(table)
     console.print()
@@ -85,8 +90,9 @@ def format_value(value: Any) -> str:
 
 
 def say(message: str) -> None:
-    """Print a line on standard error, so that standard output holds the result alone."""
-    typer.echo(visible(message), err=True)
+    """Print a line on standard error, so that standard output holds the result alone; nothing if quiet."""
+    if not manners.quiet:
+        typer.echo(visible(message), err=True)
 
 
 def command_line(context: typer.Context) -> str:
@@ -112,11 +118,15 @@ def write_table(frame: pl.DataFrame, path: Path, *, escape_formulas: bool = Fals
 
     Args:
         frame: The table.
-        path: The file.
+        path: The file; "-" writes CSV to standard output, and what is printed later goes to standard error.
         escape_formulas: Whether text that a spreadsheet program would run gets an apostrophe in front.
             Default: no.
     """
-    writers.write_frame("--out", escape_cells(frame) if escape_formulas else frame, path)
+    frame = escape_cells(frame) if escape_formulas else frame
+    if path != STANDARD_OUTPUT:
+        return writers.write_frame("--out", frame, path)
+    manners.piped = True
+    typer.echo(writers.to_csv("--out", frame), nl=False)
 
 
 def escape_cells(frame: pl.DataFrame) -> pl.DataFrame:

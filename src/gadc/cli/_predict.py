@@ -13,7 +13,14 @@ from gadc.cli._models import ModelFile, load_any_model, load_model
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.cluster import ClusterOptions
 from gadc.cli._options.graph import GraphOptions, refuse_for_packed
-from gadc.cli._options.output import AsJson, EscapeFormulas, Positive, TableOrFolderOut, check_table_path
+from gadc.cli._options.output import (
+    AsJson,
+    EscapeFormulas,
+    Positive,
+    TableOrFolderOut,
+    check_table_path,
+    refuse_pipe,
+)
 from gadc.cli._output import print_facts, print_json, write_table
 from gadc.cli._progress import working
 
@@ -111,6 +118,7 @@ def _predict_packed(
     model: Path, graph: PackedGraph, out: Path, cluster: ClusterOptions, escape_formulas: bool, as_json: bool
 ) -> None:
     """Predict the classes of a packed graph in tasks."""
+    refuse_pipe(out)
     refuse_for_packed({"--escape-formulas": escape_formulas})
     classifier = load_model(model)
     if classifier.ensemble_ is None:

@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from gadc._base.deferred import deferred
 from gadc._base.memory import format_bytes
+from gadc.cli._manners import hides_progress
 from gadc.cli._output import say
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def working(what: str, *, shown: bool = True) -> Iterator[None]:
         what: Description of the work, such as "Reading the graph".
         shown: Whether to show it; no, if the work has a progress bar. Default: yes.
     """
-    hidden = None if shown else True  # None: tqdm asks whether standard error is a terminal
+    hidden = hides_progress() if shown else True
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with tqdm(desc=what, bar_format="{desc} ...", leave=False, disable=hidden):
@@ -52,7 +53,7 @@ def working_until(what: str, seconds: float | None) -> Iterator[Callable[[str], 
     start = time.monotonic()
     with (
         working(what, shown=False),
-        tqdm(desc=what, bar_format="{desc} ...", leave=False, disable=None) as bar,
+        tqdm(desc=what, bar_format="{desc} ...", leave=False, disable=hides_progress()) as bar,
     ):
 
         def tell(step: str) -> None:
@@ -71,7 +72,7 @@ def counting(total: int) -> Iterator[Callable[[str], None]]:
     Args:
         total: Number of steps.
     """
-    with tqdm(total=total, desc="starting", disable=None) as bar:
+    with tqdm(total=total, desc="starting", disable=hides_progress()) as bar:
         begun = False
 
         def begin(step: str) -> None:
@@ -92,7 +93,7 @@ def iterating(what: str) -> Iterator[Callable[[str], None]]:
     Args:
         what: Description of the work.
     """
-    with tqdm(desc=what, leave=False, disable=None) as bar:
+    with tqdm(desc=what, leave=False, disable=hides_progress()) as bar:
 
         def tell(state: str) -> None:
             bar.set_postfix_str(state, refresh=False)
@@ -104,7 +105,7 @@ def iterating(what: str) -> Iterator[Callable[[str], None]]:
 @contextmanager
 def staging() -> Iterator[Callable[[Progress], None]]:
     """Show the stage, tasks done, bytes and time left of a run; the function it yields is told its state."""
-    with working("", shown=False), tqdm(bar_format="{desc}", leave=False, disable=None) as bar:
+    with working("", shown=False), tqdm(bar_format="{desc}", leave=False, disable=hides_progress()) as bar:
 
         def tell(state: Progress) -> None:
             bar.set_description(describe_progress(state))

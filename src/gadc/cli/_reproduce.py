@@ -12,6 +12,7 @@ import typer
 from tqdm import tqdm
 
 from gadc._base.deferred import deferred
+from gadc.cli._manners import hides_progress
 from gadc.cli._options.output import AsJson, check_folder
 from gadc.cli._options.resume import Resume
 from gadc.cli._output import print_json, print_rows, say
@@ -121,7 +122,7 @@ def _work(tasks: list[Task], store: Store, jobs: int) -> int:
     if not total:
         return 0
     num_failed = 0
-    with tqdm(total=total, desc="starting", disable=None) as bar:
+    with tqdm(total=total, desc="starting", disable=hides_progress()) as bar:
         for result in experiments.execute(tasks, store, jobs=jobs):
             outcome = "failed" if result.test is None else f"{result.test:.2f}"
             bar.set_description(f"{result.name}: {outcome}", refresh=False)

@@ -16,13 +16,16 @@ Positive = Annotated[
     typer.Option("--positive", help="Class that is looked for. Default: the rarer of two classes."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-TableOut = Annotated[Path, typer.Option("-o", "--out", help="Table to write (.parquet, .csv or .feather).")]
+TableOut = Annotated[
+    Path, typer.Option("-o", "--out", help="Table to write (.parquet, .csv or .feather; - prints CSV).")
+]
 TableOrFolderOut = Annotated[
     Path,
     typer.Option(
         "-o",
         "--out",
-        help="Table to write (.parquet, .csv or .feather); of a packed graph also a folder of Parquet files.",
+        help="Table to write (.parquet, .csv or .feather; - prints CSV); of a packed graph also a folder of "
+        "Parquet files.",
     ),
 ]
 EscapeFormulas = Annotated[
@@ -39,6 +42,8 @@ ReportFile = Annotated[
 
 def check_table_path(path: Path | None, *, escape_formulas: bool = False) -> None:
     """Refuse, before the work is done, a table that cannot be written, or formulas where none can be."""
+    if path is not None and str(path) == "-":  # standard output, as CSV
+        return
     if escape_formulas and (path is None or path.suffix.lower() != ".csv"):
         raise ValueError(
             f"--escape-formulas requires --out FILE.csv, got {None if path is None else str(path)!r}."
@@ -48,6 +53,12 @@ def check_table_path(path: Path | None, *, escape_formulas: bool = False) -> Non
     if path.suffix.lower() not in TABLE_SUFFIXES:
         raise ValueError(f"--out must end in one of {', '.join(TABLE_SUFFIXES)}, got {str(path)!r}.")
     check_file(path)
+
+
+def refuse_pipe(path: Path | None) -> None:
+    """Refuse standard output for a packed graph, whose results may be larger than memory."""
+    if path is not None and str(path) == "-":
+        raise ValueError("--out - (standard output) requires a graph in memory; name a file or a folder.")
 
 
 def check_report(path: Path | None, option: str = "--report", *, make_folder: bool = False) -> None:

@@ -81,12 +81,8 @@ def write_frame(owner: str, frame: pl.DataFrame, path: Path) -> None:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(f"{owner}: the suffix must be one of {', '.join(SUFFIXES)}, got {path.name!r}.")
-    nested = [name for name, kind in frame.schema.items() if kind.is_nested() or kind == pl.Binary]
-    if suffix in _TEXT and nested:
-        raise ValueError(
-            f"{owner}: {path.name!r} must be .parquet or .feather, since a text table cannot hold the column "
-            f"{nested[0]!r} of type {frame.schema[nested[0]]}."
-        )
+    if suffix in _TEXT:
+        _check_text(owner, frame, path.name)
     with replacing(path) as temporary:
         try:
             if suffix in _TEXT:
@@ -97,3 +93,23 @@ def write_frame(owner: str, frame: pl.DataFrame, path: Path) -> None:
                 frame.write_ipc(temporary)
         except (pl.exceptions.PolarsError, OSError) as error:  # a full disk: Polars does not name the file
             raise OSError(f"{owner}: {path} cannot be written: {error}.") from error
+
+
+def to_csv(owner: str, frame: pl.DataFrame) -> str:
+    """Return a table as CSV.
+
+    Raises:
+        ValueError: CSV cannot hold a column.
+    """
+    _check_text(owner, frame, "-")
+    return frame.write_csv()
+
+
+def _check_text(owner: str, frame: pl.DataFrame, name: str) -> None:
+    """Refuse a column that a text table cannot hold."""
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested() or kind == pl.Binary]
+    if nested:
+        raise ValueError(
+            f"{owner}: {name!r} must be .parquet or .feather, since a text table cannot hold the column "
+            f"{nested[0]!r} of type {frame.schema[nested[0]]}."
+        )
