@@ -62,6 +62,21 @@ def test_negative_weights_are_refused_where_degrees_normalise(variant: str):
         gadc.diffuse(X, EDGES, torch.tensor([-1.0, 1.0]), variant=variant)
 
 
+@pytest.mark.parametrize("variant", [name for name in VARIANTS if name != "IV+"])
+def test_negative_weights_work_on_request(variant: str):
+    x, weight = X.double(), torch.tensor([-1.0, 2.0], dtype=torch.float64)
+    T = gadc.transition(x, EDGES, weight, variant=variant, eps=0.5, signed=True).to_dense()
+    expected = dense.transition(x, dense.adjacency(EDGES, weight, 3), variant, eps=0.5)
+    torch.testing.assert_close(T, expected)
+    F = gadc.diffuse(x, EDGES, weight, variant=variant, eps=0.5, signed=True, lam=1.0, num_steps=4)
+    torch.testing.assert_close(F, dense.diffusion_matrix(expected, 1.0, 4) @ x)
+
+
+def test_anchored_cosines_have_no_signs():
+    with pytest.raises(ValueError, match="AnchoredCosine: signed must be False"):
+        gadc.transition(X, EDGES, variant="IV+", signed=True)
+
+
 def test_negative_weights_work_without_normalisation():
     weight = torch.tensor([-1.0, 1.0])
     T = gadc.transition(X, EDGES, weight, variant="IV").to_dense()

@@ -154,3 +154,17 @@ def test_denoise_sums_the_whole_series(run, run_json, folder, mine, data):
     code, _, err = run("denoise", *mine, "--num-steps", "many", "-o", out)
     assert code == 2
     assert "must be a whole number or converged" in err
+
+
+def test_signed_weights_push_apart(run, run_json, tmp_path):
+    (tmp_path / "e.csv").write_text("source,target,w\na,b,-1\n")
+    (tmp_path / "n.csv").write_text("id,x\na,1\nb,1\n")
+    words = ("denoise", "--edges", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv", "--weight", "w")
+    words = (*words, "--variant", "plain", "--lam", 1, "--num-steps", 1, "-o", tmp_path / "f.csv")
+    code, _, err = run(*words)
+    assert code == 2
+    assert "got '-1' (--signed accepts negative weights)" in err
+    run_json(*words, "--signed", "--paper-scale")
+    assert pl.read_csv(tmp_path / "f.csv")["x"].to_list() == pytest.approx([0.5, 0.5])  # not (1 + 1/2) / 2
+    run_json(*words, "--signed")
+    assert pl.read_csv(tmp_path / "f.csv")["x"].to_list() == pytest.approx([2 / 3, 2 / 3])

@@ -45,3 +45,20 @@ def test_normalize_refuses_a_negative_weight(norm: str):
     A = adjacency(torch.tensor([[0], [1]]), torch.tensor([-0.5]), 2)
     with pytest.raises(ValueError, match=r"edge_weight must be >= 0 .* got -0\.5"):
         normalize(A, norm)
+    with pytest.raises(ValueError, match="unless signed=True takes degrees"):
+        normalize(A, norm)
+
+
+@given(graphs(), st.sampled_from(["sym", "rw"]), st.sampled_from([0.0, 1.0, 2.5]), st.integers(0, 9))
+def test_signed_weights_are_normalised_by_their_sizes(graph: Graph, norm: str, loops: float, seed: int):
+    count, generator = graph.edge_index.shape[1], torch.Generator().manual_seed(seed)
+    size = torch.ones(count, dtype=FLOAT) if graph.edge_weight is None else graph.edge_weight.to(FLOAT)
+    weight = size * torch.where(torch.rand(count, generator=generator) < 0.5, -1.0, 1.0)
+    A = adjacency(graph.edge_index, weight, len(graph.x), dtype=FLOAT)
+    actual = normalize(add_self_loops(A, loops), norm, signed=True)
+    expected = dense.adjacency(graph.edge_index, weight, len(graph.x))
+    torch.testing.assert_close(actual.to_dense(), dense.normalized(expected, norm=norm, self_loops=loops))
+    if norm == "sym":  # the signed Laplacian I - Â is positive semi-definite, and Â within its stated bounds
+        eigenvalues = torch.linalg.eigvalsh(actual.to_dense())
+        assert eigenvalues.abs().max() <= 1 + 1e-9
+        assert actual.bounds == (-1.0, 1.0)

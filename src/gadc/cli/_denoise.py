@@ -79,7 +79,9 @@ def denoise(
     with working("Reading the graph"):
         data = graph.read()
     tell_notes(data)
-    features, found = _minimize(data, diffusion) if exact else _diffuse(data, diffusion, paper_scale)
+    features, found = (
+        _minimize(data, diffusion) if exact else _diffuse(data, diffusion, paper_scale, signed=graph.signed)
+    )
     known = estimators._graph_data.read_preparation(data)
     if known is not None and known.is_standardized:
         features, data.feature_names = known.unscale(features), known.raw_names
@@ -120,23 +122,27 @@ def _denoise_packed(
     print_facts(f"{graph.path}, denoised", facts)
 
 
-def _diffuse(data: Data, options: DiffusionOptions, paper_scale: bool) -> tuple[Tensor, dict[str, Any]]:
+def _diffuse(
+    data: Data, options: DiffusionOptions, paper_scale: bool, *, signed: bool
+) -> tuple[Tensor, dict[str, Any]]:
     """Return S X, scaled by the row sums of S unless the paper's scale is requested, and the settings."""
     settings = options.settings()
     with working("Diffusing"):
         x = gadc_diffusion.normalize_rows(data.x, settings.pop("normalize"))
-        features = gadc_diffusion.diffuse(x, data.edge_index, data.get("edge_weight"), **settings)
+        weight = data.get("edge_weight")
+        features = gadc_diffusion.diffuse(x, data.edge_index, weight, signed=signed, **settings)
     if not features.isfinite().all():
         raise ValueError("denoise: the series overflows; use a smaller --lam, --num-steps or --eps.")
     if not paper_scale:
-        features = _keep_units(features, _row_sums(x, data, options), x)
+        features = _keep_units(features, _row_sums(x, data, options, signed=signed), x)
     return features, {"settings": options.settings(), "paper_scale": paper_scale}
 
 
-def _row_sums(x: Tensor, data: Data, options: DiffusionOptions) -> Tensor:
-    """Return S 1."""
-    edges = data.edge_index, data.get("edge_weight")
-    operator = gadc_diffusion.transition(x, *edges, variant=options.variant, eps=options.eps)
+def _row_sums(x: Tensor, data: Data, options: DiffusionOptions, *, signed: bool) -> Tensor:
+    """Return S 1; of signed weights their sizes, since a mean has no negative weights."""
+    weight = data.get("edge_weight")
+    weight = weight.abs() if signed and weight is not None else weight
+    operator = gadc_diffusion.transition(x, data.edge_index, weight, variant=options.variant, eps=options.eps)
     if options.num_steps is None:
         ones = torch.ones((len(x), 1), dtype=x.dtype)
         return gadc_diffusion.converged(operator, ones, options.lam, options.rtol).features.squeeze(1)

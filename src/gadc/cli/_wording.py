@@ -20,6 +20,7 @@ _NAMED = re.compile(r"`(features|weight|time)`")
 def name_options(text: str) -> str:
     """Write `missing="mean"` as `--missing mean`, and `features` as `--features`."""
     text = _SETTING.sub(lambda found: f"--{found[1].replace('_', '-')} {_quoted(found[2])}", text)
+    text = text.replace("signed=True", "--signed")
     return _NAMED.sub(r"--\1", text)
 
 

@@ -35,6 +35,7 @@ def diffuse(
     norm: str | None = None,
     self_loops: float | None = None,
     directed: bool = False,
+    signed: bool = False,
     rtol: float | None = None,
     phi_x: Tensor | None = None,
     check_convergence: bool = True,
@@ -58,6 +59,8 @@ def diffuse(
         norm: "sym" or "rw", see `transition`; by default the one of the variant.
         self_loops: Weight of the self-loops, see `transition`; by default the one of the variant.
         directed: Take the edge list as it is instead of as undirected, which is the default.
+        signed: Accept negative weights, see `transition`; by default they are an error where degrees
+            normalise.
         rtol: Allowed relative error, see `polynomial`; by default the series is summed directly.
         phi_x: Features that T is made of, shape (n, any), where they differ from the features that are
             diffused. (The published script for IV takes cosines of the raw features and diffuses the
@@ -86,7 +89,9 @@ def diffuse(
     if source.shape[0] != x.shape[0]:
         raise ValueError(f"diffuse: phi_x must have the {x.shape[0]} rows of x, got {source.shape[0]}.")
     theta = neumann(lam, 0 if num_steps is None else num_steps)
-    build = make_transition(variant, eps=eps, norm=norm, self_loops=self_loops, directed=directed)
+    build = make_transition(
+        variant, eps=eps, norm=norm, self_loops=self_loops, directed=directed, signed=signed
+    )
     operator = build(source, edge_index, edge_weight)
     if num_steps is None:
         return converged(operator, x, lam, rtol).features

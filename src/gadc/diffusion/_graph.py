@@ -1,6 +1,6 @@
 """From an edge list to A, Ã and Â, as operators that are differentiable in the edge weights.
 
-    Ã = A + w I,    Â = D̃^-1/2 Ã D̃^-1/2 ("sym")    or    D̃^-1 Ã ("rw")
+    Ã = A + w I,    Â = D̃^-1/2 Ã D̃^-1/2 ("sym")    or    D̃^-1 Ã ("rw"),    D̃_ii = Σ_j |Ã_ij|
 
 Edge lists may be unsorted and may repeat edges. The graph is undirected unless a flag says otherwise: an edge
 that is listed in one direction counts in both. Self-loops of the list are left out unless a flag keeps them,
@@ -153,16 +153,23 @@ def add_self_loops(graph: LinearOperator, weight: float, *, owner: str = "add_se
     return replace(graph, values=values)
 
 
-def normalize(graph: LinearOperator, norm: str, *, owner: str = "normalize") -> LinearOperator:
-    """Divide by the row sums ("rw") or by their roots on both sides ("sym"); an empty row stays zero."""
+def normalize(
+    graph: LinearOperator, norm: str, *, signed: bool = False, owner: str = "normalize"
+) -> LinearOperator:
+    """Divide by the row sums ("rw") or by their roots on both sides ("sym"); an empty row stays zero.
+
+    With `signed`, weights may be negative and the sums are of their sizes, so that I - Â is the signed
+    Laplacian, whose eigenvalues lie in [0, 2]; by default a negative weight is an error.
+    """
     check_choice(owner, norm, "norm", NORMS)
     lowest = float(graph.values.detach().min()) if graph.values.numel() else 0.0
-    if lowest < 0:
+    if lowest < 0 and not signed:
         raise ValueError(
-            f"{owner}: edge_weight must be >= 0 where degrees normalise the graph, got {lowest:g}."
+            f"{owner}: edge_weight must be >= 0 where degrees normalise the graph, unless signed=True takes "
+            f"degrees from the sizes of the weights, got {lowest:g}."
         )
     weights, _ = rescaled(graph.values)  # Â does not depend on the unit of the weights
-    degree = row_sums(graph.pattern, weights)
+    degree = row_sums(graph.pattern, weights.abs() if lowest < 0 else weights)
     check_finite_result(owner, degree, "the degrees", "bring edge_weight to a usual scale")
     occupied = degree > 0
     safe = torch.where(occupied, degree, torch.ones_like(degree))  # keeps 0/0 out of the gradient too

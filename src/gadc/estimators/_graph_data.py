@@ -90,7 +90,10 @@ def read_edges(owner: str, data: Data, num_nodes: int) -> Data | None:
     if edge_weight is not None:
         edge_weight = check_edge_weight(owner, edge_weight, edge_index.shape[1], torch.float64).detach()
         if (edge_weight < 0).any():
-            raise ValueError(f"{owner}: edge_weight must be >= 0, got {float(edge_weight.min()):g}.")
+            raise ValueError(
+                f"{owner}: edge_weight must be >= 0, got {float(edge_weight.min()):g}; signed weights are "
+                "for gadc.diffuse(..., signed=True) and gadc denoise --signed."
+            )
         if (edge_weight == 0).any():
             edge_index, edge_weight = edge_index[:, edge_weight > 0], edge_weight[edge_weight > 0]
     return Data(edge_index=edge_index, edge_weight=edge_weight, num_nodes=num_nodes)

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 
-from gadc.datasets import from_tables
+from gadc.datasets import TableError, from_tables
 from tests.helpers.tables import adds_up, frames
 
 
@@ -51,3 +51,16 @@ def test_edges_match_a_plain_python_reading(pairs, directed, weighted):
         assert data.edge_weight.tolist() == pytest.approx([total[pair] for pair in sorted(total)])
     assert adds_up(data.table_report)
     assert data.table_report.isolated == 8 - len({end for pair in total for end in pair})
+
+
+def test_signed_weights_are_read_on_request():
+    edges = pl.DataFrame({"source": [0, 0, 1], "target": [1, 1, 2], "w": [-3.0, 1.0, 500.0]})
+    nodes = pl.DataFrame({"id": [0, 1, 2]})
+    with pytest.raises(TableError, match=r"got -3\.0 \(signed=True accepts negative weights\)"):
+        from_tables(edges, nodes, weight="w")
+    assert from_tables(edges, nodes, weight="w", signed=True).edge_weight.tolist() == [-2, -2, 500, 500]
+    scaled = from_tables(edges, nodes, weight="w", signed=True, weight_scale="rank").edge_weight.tolist()
+    assert scaled[0] < 0 < scaled[2]
+    huge = edges.with_columns(w=pl.Series([-1e31, 1.0, 1.0]))
+    with pytest.raises(TableError, match="a weight must be a finite number of size <= 1e"):
+        from_tables(huge, nodes, weight="w", signed=True)

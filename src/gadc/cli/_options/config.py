@@ -22,7 +22,7 @@ _PATHS = ("edges", "nodes", "graph")
 _SOURCES = (("edges", "nodes"), ("graph",), ("db", "edges_query", "nodes_query"))
 _LISTS = ("features", "repair")
 _TIMES = ("until", "half_life")
-_FLAGS = ("lenient", "standardize")
+_FLAGS = ("lenient", "signed", "standardize")
 _Options = TypeVar("_Options", bound=Any)
 
 

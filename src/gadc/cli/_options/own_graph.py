@@ -82,6 +82,10 @@ HalfLife = Annotated[
         "numbers. Default: no decay.",
     ),
 ]
+Signed = Annotated[
+    bool,
+    _option("--signed", help="Accept negative weights (gadc denoise, gadc data info). Default: an error."),
+]
 NodeId = Annotated[
     str | None,
     _option("--node-id", help="Node column with the ids. Default: id, node_id, node or the first."),
@@ -173,6 +177,7 @@ class OwnGraphOptions:
     time: Time = None
     until: Until = None
     half_life: HalfLife = None
+    signed: Signed = False
     node_id: NodeId = None
     label: Label = None
     features: Features = None
@@ -283,12 +288,13 @@ class OwnGraphOptions:
     @property
     def _edge_settings(self) -> dict[str, Any]:
         """Return the settings that only an edge table has."""
-        return {"time": self.time, "until": self.until, "half_life": self.half_life}
+        times = {"time": self.time, "until": self.until, "half_life": self.half_life}
+        return {**times, "signed": self.signed}
 
     def _check_edge_table_options(self) -> None:
         """Refuse options of an edge table where there is none."""
         for name, value in self._edge_settings.items():
-            if value is not None:
+            if value not in (None, False):
                 option = f"--{name.replace('_', '-')}"
                 raise ValueError(f"{option} requires an edge table (--edges and --nodes).")
 

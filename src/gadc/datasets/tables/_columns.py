@@ -27,6 +27,7 @@ class EdgeColumns:
         weight: Column of the weights; None without weights.
         time: Column of the times. Default: None, no times.
         decay: What weights are multiplied by, by the time of the edge. Default: None, nothing.
+        signed: Whether weights may be negative. Default: no.
     """
 
     table: Table
@@ -35,6 +36,7 @@ class EdgeColumns:
     weight: str | None
     time: str | None = None
     decay: pl.Expr | None = None
+    signed: bool = False
 
     @property
     def is_weighted(self) -> bool:

@@ -50,6 +50,7 @@ def from_tables(
     time: str | None = None,
     until: Moment | None = None,
     half_life: str | float | None = None,
+    signed: bool = False,
 ) -> Data:
     """Read a graph from a table with one row per edge and a table with one row per node.
 
@@ -97,6 +98,7 @@ def from_tables(
         half_life: Time after which an edge counts half, counted back from `until` or else from the latest
             edge: text such as "30d" (units s, min, h, d, w, y) or a number of days for dates, a number for
             numbers. By default as in the preparation, or no decay.
+        signed: Accept negative weights, for `gadc.diffuse(..., signed=True)`; False by default.
         task: What `label` holds: "classify" (default) classes, "regress" numbers, or "multilabel" a list of
             columns with 0 and 1. For the last two, `target` takes the place of `y`.
 
@@ -159,6 +161,7 @@ def from_tables(
         task=task,
         more_labels=more_labels,
         window=TimeWindow.of("from_tables", until, half_life),
+        signed=signed,
     )
     return read_tables(edges, nodes, choices)
 

@@ -12,7 +12,6 @@ from gadc.datasets.tables._problems import Problems
 from gadc.datasets.tables._report import TableError
 
 _MAX_WEIGHT = 1e30  # any number of repeated edges then adds up to a 32-bit number
-_GOOD = pl.col("w").is_between(0, _MAX_WEIGHT).fill_null(False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +55,9 @@ def match(
         query = query.drop("source", "raw_source", "target", "raw_target")
     found = edges.table.collect(query)
     rows = len(found)
-    if edges.is_weighted and not found.select(_GOOD.all()).item():
-        found = found.filter(_GOOD)
+    good = _good(edges)
+    if edges.is_weighted and not found.select(good.all()).item():
+        found = found.filter(good)
         _tell_weights(edges, rows - len(found), problems)
     bad = rows - len(found)
     missing = found.select((pl.col("s").is_null() | pl.col("t").is_null()).sum()).item()
@@ -77,16 +77,23 @@ def match(
     return Matched(frame=left, nodes=nodes, unknown=missing - empty, unusable=bad + empty)
 
 
+def _good(edges: EdgeColumns) -> pl.Expr:
+    """Return the condition of a usable weight."""
+    return pl.col("w").is_between(-_MAX_WEIGHT if edges.signed else 0, _MAX_WEIGHT).fill_null(False)
+
+
 def _tell_weights(edges: EdgeColumns, count: int, problems: Problems) -> None:
     """Report weights that are missing, negative or too large to be added up."""
     column = edges.weight or edges.source  # a decay alone is a usable weight
     raw = edges.table.numbered(w=weight_of(edges), raw=edges.table.col(column))
-    row, value = edges.table.collect(raw.filter(~_GOOD).head(1)).select("row", "raw").row(0)
+    bad = edges.table.collect(raw.filter(~_good(edges)).head(1))
+    row, number, value = bad.select("row", "w", "raw").row(0)
+    least = f"of size <= {_MAX_WEIGHT:g}" if edges.signed else f">= 0 (and <= {_MAX_WEIGHT:g})"
     what = (
-        "the weight is empty"
-        if value is None
-        else f"a weight must be a finite number >= 0 (and <= {_MAX_WEIGHT:g}), got {value!r}"
+        "the weight is empty" if value is None else f"a weight must be a finite number {least}, got {value!r}"
     )
+    if number is not None and -_MAX_WEIGHT <= number < 0:
+        what += " (signed=True accepts negative weights)"
     if edges.table.text and isinstance(value, str) and edges.table.decimal is None and "," in value:
         what += ' (decimal="," reads it as a decimal mark, decimal="." as a mark of thousands)'
     what += f" ({count:,} such rows)" if count > 1 else ""
@@ -103,7 +110,7 @@ def _tell_empty(edges: EdgeColumns, problems: Problems) -> int:
     if edges.is_weighted:
         columns["w"] = weight_of(edges)
     query = edges.table.numbered(**columns).filter(pl.col("s") | pl.col("t"))
-    empty = edges.table.collect(query.filter(_GOOD) if edges.is_weighted else query).sort("row")
+    empty = edges.table.collect(query.filter(_good(edges)) if edges.is_weighted else query).sort("row")
     if len(empty):
         name = edges.source if empty["s"][0] else edges.target
         more = f" ({len(empty):,} such rows)" if len(empty) > 1 else ""

@@ -66,6 +66,7 @@ class Choices:
     repair: frozenset[str]
     weight_scale: str
     window: TimeWindow
+    signed: bool
     task: str = "classify"
     more_labels: Sequence[str] = ()
 
@@ -80,7 +81,7 @@ def read_tables(edges: TableLike, nodes: TableLike, choices: Choices) -> Data:
     timed = TimedEdges(columns=ends)
     with problems.collecting():
         timed = apply_times(ends, window, problems)
-    ends, notes = timed.columns, [*notes, *timed.notes]
+    ends, notes = replace(timed.columns, signed=choices.signed), [*notes, *timed.notes]
     graph, matched, rows = _read_edges(ends, ids, choices, problems)
     known = matched.nodes
     data = torch_geometric.data.Data(

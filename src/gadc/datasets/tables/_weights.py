@@ -68,13 +68,13 @@ class WeightScale:
         return asdict(self)
 
     def apply(self, weight: Tensor) -> Tensor:
-        """Return the compressed weights; a weight of 0 stays 0."""
-        exact = weight.double()
+        """Return the compressed weights; a weight of 0 stays 0, and a negative weight keeps its sign."""
+        exact, sign = weight.double().abs(), weight.sign()
         if self.kind == "log":
-            return torch.log2(1 + exact / self.points[0]).to(weight.dtype)
+            return sign * torch.log2(1 + exact / self.points[0]).to(weight.dtype)
         share = np.linspace(1 / len(self.points), 1, len(self.points))
         ranks = torch.from_numpy(np.interp(exact.numpy(), self.points, share))
-        return torch.where(exact > 0, ranks, 0.0).to(weight.dtype)
+        return sign * ranks.to(weight.dtype)
 
     def describe(self) -> str:
         """Say in one line what was done."""
@@ -87,7 +87,7 @@ def fit_weights(weight: Tensor | None, kind: str) -> WeightScale | None:
     """Choose the scale of the weights of a graph; None if they stay as they are."""
     if weight is None or kind == "none":
         return None
-    positive = weight[weight > 0].double().numpy()
+    positive = weight[weight != 0].double().abs().numpy()
     if not len(positive):
         return None
     median = float(np.median(positive))

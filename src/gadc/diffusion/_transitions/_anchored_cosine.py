@@ -45,6 +45,10 @@ class AnchoredCosine(Plain):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.signed:
+            raise ValueError(
+                "AnchoredCosine: signed must be False, since cosines below 0 count as 0, got True."
+            )
         check_count(type(self).__name__, self.neighbors, "neighbors")
         self._check_numbers("anchor")
 

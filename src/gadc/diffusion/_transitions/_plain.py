@@ -25,6 +25,8 @@ class Plain(CheckedTransition):
         directed: Take the edge list as it is. By default an edge (i, j) also stands for (j, i).
         listed_loops: Keep self-loops of the edge list in A. By default they are left out, as in the paper's
             text; the published figures on heterophilic graphs are met with them.
+        signed: Accept negative weights, and sum their sizes |w| in the degrees, as the signed Laplacian does:
+            an edge of negative weight pushes its ends apart. By default a negative weight is an error.
 
     Examples:
         >>> import torch
@@ -39,6 +41,7 @@ class Plain(CheckedTransition):
     self_loops: float = 1.0
     directed: bool = False
     listed_loops: bool = False
+    signed: bool = False
 
     def __post_init__(self) -> None:
         check_choice(type(self).__name__, self.norm, "norm", NORMS)
@@ -63,4 +66,5 @@ class Plain(CheckedTransition):
     def _normalized(self, graph: LinearOperator) -> LinearOperator:
         """Return Â of A."""
         owner = type(self).__name__
-        return normalize(add_self_loops(graph, self.self_loops, owner=owner), self.norm, owner=owner)
+        with_loops = add_self_loops(graph, self.self_loops, owner=owner)
+        return normalize(with_loops, self.norm, signed=self.signed, owner=owner)

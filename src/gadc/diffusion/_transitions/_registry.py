@@ -37,6 +37,7 @@ def make_transition(
     norm: str | None = None,
     self_loops: float | None = None,
     directed: bool = False,
+    signed: bool = False,
 ) -> Transition:
     """Build the transition object of a variant; a transition object is passed through.
 
@@ -46,6 +47,8 @@ def make_transition(
         norm: "sym" or "rw", without effect for IV; by default the one of the variant.
         self_loops: Weight of the self-loops; by default the one of the variant.
         directed: Take the edge list as it is instead of as undirected.
+        signed: Accept negative weights, with degrees from their sizes; without effect for IV, which has no
+            degrees, and an error for IV+.
 
     Examples:
         >>> from gadc.diffusion import make_transition
@@ -53,7 +56,7 @@ def make_transition(
         CosineGraph(self_loops=1.0, directed=False, power=1.0)
     """
     if callable(variant):
-        if (eps, norm, self_loops, directed) != (1.0, None, None, False):
+        if (eps, norm, self_loops, directed, signed) != (1.0, None, None, False, False):
             raise ValueError(
                 "transition: variant is a transition object, so its settings belong in the object."
             )
@@ -63,6 +66,7 @@ def make_transition(
             f"transition: variant must be one of {', '.join(VARIANTS)} or a callable, got {variant!r}."
         )
     settings: dict[str, Any] = {"eps": check_number("transition", eps, "eps"), "directed": directed}
+    settings["signed"] = signed
     if norm is not None:
         settings["norm"] = check_choice("transition", norm, "norm", NORMS)
     if self_loops is not None:
@@ -82,6 +86,7 @@ def transition(
     norm: str | None = None,
     self_loops: float | None = None,
     directed: bool = False,
+    signed: bool = False,
 ) -> LinearOperator:
     """Build the transition matrix T of a graph as a `LinearOperator`.
 
@@ -96,6 +101,8 @@ def transition(
             not normalised.
         self_loops: Weight of the self-loops in Ã, 1 by default; in the T of IV, 0 by default.
         directed: Take the edge list as it is. By default an edge (i, j) also stands for (j, i).
+        signed: Accept negative weights in "plain" and I to III, with degrees Σ_j |w_ij| as in the signed
+            Laplacian; IV accepts them always, IV+ never. By default a negative weight is an error.
 
     Returns:
         T, shape (n, n), sparse plus low rank, differentiable in `x` and `edge_weight`.
@@ -114,5 +121,7 @@ def transition(
         tensor([[0.0000, 0.3600],
                 [0.3600, 0.0000]])
     """
-    build = make_transition(variant, eps=eps, norm=norm, self_loops=self_loops, directed=directed)
+    build = make_transition(
+        variant, eps=eps, norm=norm, self_loops=self_loops, directed=directed, signed=signed
+    )
     return build(x, edge_index, edge_weight)
