@@ -157,6 +157,8 @@ def _scrub(text: str, uri: str) -> str:
     except ValueError:
         secrets = []
     secrets += re.findall(r"(?i)pass\w*=([^&\s]+)", uri) + re.findall(r"//[^:/]*:(.*)@", uri)
-    for secret in {*secrets, *map(unquote, secrets)} - {""}:
+    plain = {*secrets, *map(unquote, secrets)}
+    forms = plain | {quote(one, safe="") for one in plain}
+    for secret in sorted(forms - {""}, key=len, reverse=True):  # a short one may be a part of a longer one
         text = text.replace(secret, _HIDDEN)
     return text
