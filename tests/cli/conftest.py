@@ -70,9 +70,8 @@ def tables(monkeypatch, tmp_path):
             raise ValueError(f"load_table: name must be one of {', '.join(known)}, got {name!r}.")
         return known[name]
 
-    for module in ("gadc.cli._reproduce", "gadc.cli._report"):
-        monkeypatch.setattr(f"{module}.load_table", load)
-        monkeypatch.setattr(f"{module}.table_names", lambda: sorted(known))
+    monkeypatch.setattr("gadc.experiments.load_table", load)
+    monkeypatch.setattr("gadc.experiments.table_names", lambda: sorted(known))
     monkeypatch.chdir(tmp_path)
     return known
 
