@@ -109,6 +109,19 @@ def test_constant_targets_and_constant_columns_are_predicted_as_they_are(head):
     np.testing.assert_allclose(model.predict(X), 7.5)
 
 
+def test_targets_and_features_of_any_magnitude_are_fitted_or_refused(smooth):
+    X, y, ring, truth = smooth
+    expected = GADCRegressor(ring, **FIXED).fit(X, y).predict(X)
+    for unit in (1e-200, 1e200):
+        np.testing.assert_allclose(
+            GADCRegressor(ring, **FIXED).fit(X, y * unit).predict(X) / unit, expected, rtol=1e-6
+        )
+    with pytest.raises(ValueError, match="scale the features"):
+        GADCRegressor(**FIXED).fit(np.where(np.arange(120)[:, None] % 2, 1e300, -1e300), truth)
+    with pytest.raises(ValueError, match="use a smaller lr than 1e"):
+        GADCRegressor(ring, head="mlp", lr=1e200, **FIXED).fit(X, y)
+
+
 def test_a_spent_budget_still_judges_the_features_alone(smooth):
     X, y, ring, _ = smooth
     for head in ("ridge", "huber"):

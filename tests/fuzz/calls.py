@@ -10,7 +10,7 @@ import torch
 import gadc
 from gadc import series, theory
 from gadc.diffusion import NORMALIZATIONS, VARIANTS, normalize_rows
-from gadc.estimators import GADCClassifier, GADCTransformer
+from gadc.estimators import GADCClassifier, GADCMultilabelClassifier, GADCRegressor, GADCTransformer
 from gadc.pyg import GADCConv, GADCTransform
 from tests.fuzz.draws import STRENGTHS, Draws
 
@@ -153,6 +153,27 @@ def classifier(draws: Draws) -> Any:
     return [model.predict_proba(other), model.decision_function(other)]
 
 
+def regressor(draws: Draws) -> Any:
+    """Fit a regressor to some numbers and predict."""
+    X = _array(draws)
+    y = np.arange(len(X)) * draws.one([1.0, 0.0, 1e-300, 1e150, -3.5])
+    y[draws.random.randrange(len(X)) :] = draws.one([np.nan, 7.0])
+    model = GADCRegressor(_adjacency(draws), **_estimator_settings(draws), **_head_settings(draws))
+    model.set_params(head=draws.setting("ridge", "huber", "mlp"), alpha=draws.setting(None, 1e-9, 1e9))
+    model.fit(X, y, sample_weight=draws.one([None, 2.0, np.arange(len(X))]))
+    return [model.predict(_array(draws) if draws.chance(0.3) else X)]
+
+
+def several_labels(draws: Draws) -> Any:
+    """Fit a classifier of several labels and predict probabilities."""
+    X = _array(draws)
+    y = np.stack([np.arange(len(X)) % 2, np.arange(len(X)) % 3 == 0], 1).astype(float)
+    y[draws.random.randrange(len(X)) :] = draws.one([-1, np.nan, 1])
+    model = GADCMultilabelClassifier(_adjacency(draws), **_estimator_settings(draws), **_head_settings(draws))
+    model.set_params(head=draws.setting("logistic", "mlp"), alpha=draws.setting(1e-9, 1.0, 1e9)).fit(X, y)
+    return [model.predict_proba(X), model.predict(X)]
+
+
 def layer(draws: Draws) -> Any:
     """Call a layer twice, the second time from its cache."""
     x, edges, weights = draws.graph()
@@ -223,6 +244,17 @@ def _estimator_settings(draws: Draws) -> dict[str, Any]:
     }
 
 
+def _head_settings(draws: Draws) -> dict[str, Any]:
+    return {
+        "hidden": draws.setting(1, 8),
+        "lr": draws.setting(1e-300, 0.01, 1e10),
+        "epochs": draws.setting(1, 3),
+        "cv": draws.setting(2, 5),
+        "time_budget": draws.setting(0.1, 2),
+        "random_state": 0,
+    }
+
+
 CALLS: dict[str, Callable[[Draws], Any]] = {
     call.__name__: call
     for call in (
@@ -236,5 +268,6 @@ CALLS: dict[str, Callable[[Draws], Any]] = {
             operator_theory,
         ),
         *(noise_bounds, objectives, worst_perturbation, normalize, transformer, classifier, layer, transform),
+        *(regressor, several_labels),
     )
 }

@@ -28,7 +28,29 @@ _FEW = 3  # with fewer targets, none can be left out to choose the penalty
 STOP_EARLY = 100  # targets from which some choose the epoch of an MLP
 
 
-def column_scales(features: Values) -> tuple[Values, Values]:
+def standardize_rows(
+    owner: str, features: NDArray[Any], rows: NDArray[np.int64]
+) -> tuple[Values, Values, Values]:
+    """Return some rows of S X with columns of mean 0 and deviation 1, these means and these deviations."""
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+        mean, deviation = _column_scales(features)
+        scaled = (features[rows] - mean) / deviation
+    if not (np.isfinite(scaled).all() and np.isfinite(deviation).all()):
+        raise ValueError(
+            f"{owner}: the columns of S X must be finite in double precision; scale the features."
+        )
+    return scaled, mean, deviation
+
+
+def root_mean_square(numbers: Values, weight: Values) -> float:
+    """Return the weighted root mean square, also of numbers whose squares no float can hold."""
+    largest = float(np.abs(numbers).max(initial=0.0))
+    if largest == 0 or not np.isfinite(largest):
+        return largest
+    return largest * float(np.sqrt(np.average((numbers / largest) ** 2, weights=weight)))
+
+
+def _column_scales(features: NDArray[Any]) -> tuple[Values, Values]:
     """Return mean and deviation of each column; a constant column has deviation 1."""
     mean, deviation = features.mean(0, dtype=np.float64), features.std(0, dtype=np.float64)
     # Rounding leaves constant columns a tiny deviation, which would blow up their noise.
@@ -47,10 +69,10 @@ def fit_regression(
         target: Targets of these nodes.
         weight: How much each of them counts, > 0.
         alpha: Penalty of the weights; None chooses it by leaving out one target at a time ("ridge", "huber").
-        settings: `hidden`, `lr`, `epochs` and `seed` of an MLP.
+        settings: `hidden`, `lr`, `epochs` and `seed` of an MLP, and its `owner`, which an error names.
     """
     mean = float(np.average(target, weights=weight))
-    deviation = float(np.sqrt(np.average((target - mean) ** 2, weights=weight)))
+    deviation = root_mean_square(target - mean, weight)
     if deviation <= 1e-12 * max(abs(mean), 1e-300):  # nothing to learn, and nothing to divide by
         return build_layers([(np.zeros((rows.shape[1], 1)), np.array([mean]))])
     scaled = (target - mean) / deviation
@@ -93,10 +115,24 @@ def _fit_mlp(rows: Values, target: Values, weight: Values, alpha: float, setting
         early_stopping=len(target) >= STOP_EARLY,
         random_state=settings["seed"],
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # `epochs` is a limit that the user set
-        model.fit(rows, target, sample_weight=weight)
+    fit_network(settings["owner"], model, rows, target, weight)
     return list(zip(model.coefs_, model.intercepts_, strict=True))
+
+
+def fit_network(owner: str, model: Any, rows: Values, target: NDArray[Any], weight: Values) -> None:
+    """Fit an MLP of scikit-learn; say what helps where its weights become infinite."""
+    # What overflows ends in weights that are not finite, which are refused.
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", ConvergenceWarning)  # `epochs` is a limit that the user set
+        try:
+            model.fit(rows, target, sample_weight=weight)
+        except ValueError as error:
+            if "non-finite" not in str(error):
+                raise
+            raise ValueError(
+                f"{owner}: the weights of the MLP must stay finite; use a smaller lr than "
+                f"{model.learning_rate_init:g}."
+            ) from error
 
 
 def build_layers(layers: Layers) -> MLP:

@@ -246,7 +246,8 @@ class GADCMultilabelClassifier(ClassifierMixin, TargetEstimator):  # type: ignor
             )
 
     def _fit_head(self, kind: str, rows: Values, target: Values, weight: Values, seed: int) -> MLP:
-        settings = {"hidden": self.hidden, "lr": self.lr, "epochs": self.epochs, "seed": seed}
+        settings: dict[str, Any] = {"hidden": self.hidden, "lr": self.lr, "epochs": self.epochs, "seed": seed}
+        settings["owner"] = type(self).__name__
         chosen = None if kind == "mlp" else self.class_weight
         alpha = 1.0 if self.alpha is None else self.alpha
         return fit_labels(kind, rows, target, weight, alpha=alpha, class_weight=chosen, settings=settings)

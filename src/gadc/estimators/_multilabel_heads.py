@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_curve
 from sklearn.neural_network import MLPClassifier
 
-from gadc.estimators._heads import STOP_EARLY, build_layers
+from gadc.estimators._heads import STOP_EARLY, build_layers, fit_network
 from gadc.models._training.heads import MLP
 
 Values = NDArray[np.float64]
@@ -37,7 +37,7 @@ def fit_labels(
         weight: How much each node counts, > 0.
         alpha: Penalty of the weights.
         class_weight: None, "balanced" or {0: weight, 1: weight}, for each label ("logistic" only).
-        settings: `hidden`, `lr`, `epochs` and `seed` of an MLP.
+        settings: `hidden`, `lr`, `epochs` and `seed` of an MLP, and its `owner`, which an error names.
     """
     constant = (target == target[0]).all(0)
     if kind == "mlp" and not constant.all():
@@ -76,9 +76,7 @@ def _fit_mlp(rows: Values, target: Values, weight: Values, alpha: float, setting
         early_stopping=len(target) >= STOP_EARLY,
         random_state=settings["seed"],
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # `epochs` is a limit that the user set
-        model.fit(rows, _two_columns(target), sample_weight=weight)
+    fit_network(settings["owner"], model, rows, _two_columns(target), weight)
     layers = list(zip(model.coefs_, model.intercepts_, strict=True))
     last, bias = layers[-1]
     layers[-1] = (last[:, : target.shape[1]], bias[: target.shape[1]])

@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from torch_geometric.data import Data
 
 from gadc.estimators._arrays import to_tensor
-from gadc.estimators._heads import fit_regression
+from gadc.estimators._heads import fit_regression, root_mean_square
 from gadc.estimators._target_estimator import TargetEstimator
 from gadc.estimators._targets import check_weights, data_target, known_values
 from gadc.models._training.heads import MLP
@@ -216,24 +216,24 @@ class GADCRegressor(RegressorMixin, TargetEstimator):  # type: ignore[misc]
         return "mean absolute error" if self.head == "huber" else "root mean squared error"
 
     def _fit_head(self, kind: str, rows: Values, target: Values, weight: Values, seed: int) -> MLP:
-        settings = {"hidden": self.hidden, "lr": self.lr, "epochs": self.epochs, "seed": seed}
+        settings: dict[str, Any] = {"hidden": self.hidden, "lr": self.lr, "epochs": self.epochs, "seed": seed}
+        settings["owner"] = type(self).__name__
         return fit_regression(kind, rows, target, weight, alpha=self.alpha, settings=settings)
 
     def _error(self, target: Values, outputs: Values, weight: Values) -> float:
         residual = target - outputs[:, 0]
         if self.head == "huber":
             return float(np.average(np.abs(residual), weights=weight))
-        return float(np.sqrt(np.average(residual**2, weights=weight)))
+        return root_mean_square(residual, weight)
 
     def _finish(self, target: Values, weight: Values, predicted: Values) -> GADCRegressor:
         self.transduction_ = predicted
         judged = ~np.isnan(self.cross_validated_)
-        enough = judged.sum() > 1
-        self.cv_score_ = (
-            float(r2_score(target[judged], self.cross_validated_[judged], sample_weight=weight[judged]))
-            if enough
-            else float("nan")
-        )
+        self.cv_score_ = float("nan")
+        if judged.sum() > 1:
+            truth, guessed = target[judged], self.cross_validated_[judged]
+            unit = float(np.abs(truth).max()) or 1.0  # R² has no unit, but squares may overflow
+            self.cv_score_ = float(r2_score(truth / unit, guessed / unit, sample_weight=weight[judged]))
         return self
 
     def _more_settings(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from gadc.estimators import _stored_parts as stored_parts
 from gadc.estimators._base import DIFFUSION
 from gadc.estimators._graph_data import check_has_edges, read_edges, read_features, read_preparation
 from gadc.estimators._graph_predictor import GraphPredictor
-from gadc.estimators._heads import column_scales, read_raw_features
+from gadc.estimators._heads import read_raw_features, standardize_rows
 from gadc.estimators._search import NO_GRAPH, Judged, Settings, cross_validate, explain, search, words_of
 from gadc.estimators._targets import to_double, without_target
 from gadc.models._training.heads import MLP
@@ -129,8 +129,7 @@ class TargetEstimator(GraphPredictor):
         features = self._aggregate(x, self.graph_, check_convergence=True)
         advice = "scale the features, or use smaller lam, num_steps or eps"
         check_finite_result(owner, features, "S X", advice)
-        mean, deviation = column_scales(features.numpy())
-        rows = (features.numpy()[known] - mean) / deviation
+        rows, mean, deviation = standardize_rows(owner, features.numpy(), known)
         head = self._fit_head(self.head, rows, target[known], weight[known], seed)
         self.head_ = read_raw_features(head, mean, deviation)
         self.cross_validated_ = np.full(target.shape, np.nan)
@@ -198,10 +197,7 @@ class _Judge:
         features = self.model._aggregate(
             self.x, self.model.graph_, check_convergence=False, settings=settings
         ).numpy()
-        mean, deviation = column_scales(features)
-        rows = (features[self.known] - mean) / deviation
-        if not np.isfinite(rows).all():
-            raise ValueError(f"{type(self.model).__name__}: S X must be finite; scale the features.")
+        rows, _, _ = standardize_rows(type(self.model).__name__, features, self.known)
 
         def fit(part: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], Values]:
             target, weight = self.target[part], self.weight[part]
