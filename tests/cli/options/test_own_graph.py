@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from html import unescape
 
 import pytest
 
@@ -141,3 +142,22 @@ def test_later_edges_are_not_read(run, run_json, payments, tmp_path):
     assert "--until requires an edge table" in err
     (tmp_path / "gadc.toml").write_text('[graph]\ntime = "date"\nuntil = 2024-02-01\nhalf-life = 30\n')
     assert run_json("data", "info", *payments)["report"]["later"] == 1
+
+
+def test_a_report_repeats_the_command_without_the_database(run, database, tmp_path):
+    quick = (
+        "--variant",
+        "plain",
+        "--num-steps",
+        "1",
+        "-o",
+        tmp_path / "m",
+        "--report",
+        tmp_path / "fit.html",
+    )
+    code, _, err = run("fit", *database, *quick)
+    assert code == 0, err
+    text = (tmp_path / "fit.html").read_text()
+    assert "--db" in text
+    assert "--db '***'" in unescape(text)
+    assert (tmp_path / "m").is_file()
