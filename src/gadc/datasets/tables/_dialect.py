@@ -21,7 +21,7 @@ from gadc.datasets.tables._report import TableError
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 TEXT = {".csv": ",", ".tsv": "\t"}
 _HEAD = 2**20  # bytes from which separator, quote and decimal mark are found
-_CHECKED = 2**26  # bytes that are checked for UTF-8; an error in later ones names the option
+_CHECKED = 2**26  # bytes that are checked for UTF-8
 _ROWS = 200
 _UNDEFINED = bytes((0x81, 0x8D, 0x8F, 0x90, 0x9D))  # bytes that Windows-1252 does not use
 _MARKS = {
