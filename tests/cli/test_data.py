@@ -33,6 +33,7 @@ def test_list_names_every_data_set(run, empty):
     assert code == 0
     assert list(rows) == names()
     assert [name for name, row in rows.items() if row["here"]] == ["digits"]
+    assert (rows["cora"]["state"], rows["wordnet"]["state"]) == ("needs download", "needs files")
     code, out, _ = run("data", "list")
     assert code == 0
     assert all(name in out for name in names())
@@ -71,7 +72,7 @@ def test_get_lists_the_files_it_could_not_download(run, empty):
     code, out, err = run("data", "get", "texas", "--data-dir", empty)
     assert code == 1
     assert "webkb/texas/raw/out1_graph_edges.txt: missing: no network" in out
-    assert f"12 of 12 files are missing; put them under {empty}" in err
+    assert f"12 of 12 files are missing; put them under {empty}, or set GADC_DATA (or --data-dir)" in err
     code, out, _ = run("data", "get", "texas", "--json")
     assert code == 1
     assert len(json.loads(out)["missing"]) == 12

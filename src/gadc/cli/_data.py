@@ -25,6 +25,7 @@ with deferred():
     from gadc.datasets.named import _loading as loading
     from gadc.datasets.named import _registry as registry
     from gadc.datasets.named import _sources as data_sources
+    from gadc.datasets.named import _states as states_of
     from gadc.packed import _graph as packed_graph
     from gadc.packed import _inspect as packed_facts
 
@@ -38,11 +39,12 @@ Name = Annotated[str, typer.Argument(help="Name of a data set; see `gadc data li
 
 @app.command("list")
 def list_(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """List the named data sets and whether their files are here.
+    """List the named data sets and which of them can be loaded here.
 
     Example: gadc data list
     """
     sources = data_sources.Sources(root=data_dir)
+    states = {name: states_of.state_of(name, entry, sources) for name, entry in registry.REGISTRY.items()}
     rows: list[dict[str, Any]] = [
         {
             "name": name,
@@ -50,9 +52,8 @@ def list_(data_dir: DataDir = None, as_json: AsJson = False) -> None:
             "features": entry.features,
             "classes": entry.classes,
             "edges": entry.edges,
-            "here": name == "digits"
-            or entry.make is not None
-            or (bool(entry.files) and all(map(sources.find, entry.files))),
+            "state": states[name],
+            "here": states[name] == "ready",
             "splits": list(entry.splits),
             "attacks": list(entry.attacks),
         }
@@ -62,7 +63,7 @@ def list_(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         return print_json(rows)
     shown = [{**row, "splits": ", ".join(row["splits"])} for row in rows]
     for row in shown:
-        del row["attacks"]
+        del row["attacks"], row["here"]
     print_rows("Named data sets", shown, wrap="splits")
 
 
@@ -116,8 +117,11 @@ def get(name: Name, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"name": name, "files": states, "missing": missing})
     elif missing:
-        place = sources.places[0] if sources.places else "a folder, and name it with --data-dir"
-        say(f"{len(missing)} of {len(states)} files are missing; put them under {place}.")
+        place = sources.places[0] if sources.places else "a folder"
+        say(
+            f"{len(missing)} of {len(states)} files are missing; put them under {place}, or set GADC_DATA "
+            "(or --data-dir) to a folder that has them."
+        )
     else:
         typer.echo(f"{name}: complete.")
     raise typer.Exit(1 if missing else 0)

@@ -13,6 +13,8 @@ from gadc._version import __version__
 # The first line of each command's docstring: `gadc --help` shows it without importing the command.
 COMMANDS = {
     "data": "List, describe, download and verify named data sets.",
+    "cache": "Show what gadc keeps in the cache folder, and clear it.",
+    "card": "Write a model card in Markdown from a model file.",
     "demo": "Classify digits with noisy pixels and false edges, with and without GADC (offline, one minute).",
     "init": "Write gadc.toml with the tables of a graph and their columns, which all commands then read.",
     "pack": "Write tables of any size as a graph on disk, for --graph FOLDER of the other commands.",

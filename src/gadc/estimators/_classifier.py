@@ -90,6 +90,7 @@ class GADCClassifier(ClassPredictor):
         validation_score_: Accuracy on the validation part, between 0 and 1.
         epoch_: The chosen epoch, counted from 0.
         trained_: Training curves; a loaded model does not have them.
+        class_sizes_: Number of labelled nodes of each class.
         held_out_: Boolean mask of the validation part; a loaded model does not have it.
         scale_: Median row norm of S X in `fit`. The head reads S X divided by it, so that the unit of X, λ
             and the row normalisation do not change how fast and how far the head is trained. 1 for "auto".
@@ -275,6 +276,8 @@ class GADCClassifier(ClassPredictor):
         advice = "scale the features, or use smaller lam, num_steps, eps or lr"
         check_finite_result(owner, fitted.logits, "the scores of the classes", advice)
         self.trained_, self.held_out_ = fitted.trained, seen.val_mask.numpy()
+        known = seen.y[seen.train_mask | seen.val_mask]
+        self.class_sizes_ = known.bincount(minlength=len(self.classes_)).tolist()
         self.epoch_ = fitted.trained.epoch
         self.log_loss_ = fitted.trained.val_loss
         self.validation_score_ = fitted.trained.val_accuracy / 100

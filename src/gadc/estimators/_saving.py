@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gadc._base import persistence
 from gadc._base.memory import check_memory
-from gadc._base.scalars import check_number
+from gadc._base.scalars import check_count, check_number
 from gadc.estimators._ensemble_file import check_type, finite, restore_ensemble
 from gadc.estimators._stored_parts import common_settings, graph_arrays, restore_common
 from gadc.models._training.heads import build_head
@@ -30,6 +30,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     settings = {
         **common_settings(model),
         "classes": {"dtype": model.classes_.dtype.str, "values": model.classes_.tolist()},
+        "class_sizes": getattr(model, "class_sizes_", None),
         "ensemble": None if model.ensemble_ is None else model.ensemble_.settings(),
         **{name: getattr(model, name) for name in _PLAIN},
     }
@@ -51,6 +52,10 @@ def restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Arrays
         setattr(model, name, check_type(name, settings[name], *kinds))
     check_number(cls.__name__, model.scale_, "scale_", strict=True)
     model.classes_ = _restore_classes(settings["classes"])
+    if (sizes := settings.get("class_sizes")) is not None:  # older files do not have it
+        model.class_sizes_ = [check_count(cls.__name__, size, "class_sizes") for size in sizes]
+        if len(sizes) != len(model.classes_):
+            raise ValueError(f"class_sizes must have one number per class, got {len(sizes)}.")
     codes = arrays.pop("transduction")
     if codes.ndim != 1 or codes.dtype.kind not in "iu" or codes.min(initial=0) < 0:
         raise ValueError("transduction must be a vector of class numbers >= 0.")

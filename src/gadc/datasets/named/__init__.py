@@ -10,6 +10,7 @@
     _readers/           one reader per published format
     _made               graphs that functions of plug-ins return
     _raw_graph          what a reader returns: plain arrays
+    _states             what can be loaded here and now
     _store              parsed arrays in the user cache
     _splits, _roles     published splits and splits drawn by seed
     _published_attacks  attacked graphs that others published

@@ -39,6 +39,11 @@ _ADDRESSES = {
 }
 
 
+def has_address(path: str) -> bool:
+    """Return whether a file can be downloaded."""
+    return any(re.fullmatch(pattern, path) for pattern in _ADDRESSES)
+
+
 def address(path: str) -> str | None:
     """Return the public address of a file; None if there is none and it has to be copied by hand."""
     for pattern, template in _ADDRESSES.items():

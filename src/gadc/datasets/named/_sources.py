@@ -105,7 +105,8 @@ class Sources:
             raise DatasetNotFoundError(
                 f"{owner}: the file {path} was not found in {places}, and it could not be downloaded: "
                 f"{error}. `gadc data get {owner}` downloads all public files; any other file has to be "
-                f"copied to {self.places[0] / path if self.places else path}."
+                f"copied to {self.places[0] / path if self.places else path}, or GADC_DATA set to a folder "
+                "that has it."
             ) from error
 
 
