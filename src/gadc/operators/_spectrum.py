@@ -37,7 +37,7 @@ def radius(matrix: Matrix, *, symmetric: bool, tol: float, seed: int) -> float:
     """Estimate the largest |eigenvalue| by ARPACK: Lanczos if symmetric, otherwise Arnoldi."""
     n = matrix.shape[0]
     if n <= _DENSE_LIMIT:
-        return float(torch.linalg.eigvals(matrix.to_dense()).abs().max())
+        return float(torch.linalg.eigvals(matrix.to_dense().double()).abs().max())
     start = _random_start(n, seed)
     solve: Any = sla.eigsh if symmetric else sla.eigs
     try:
@@ -54,7 +54,7 @@ def interval(matrix: Matrix, *, seed: int, margin: float = _MARGIN) -> tuple[flo
     """Return an interval that misses the spectrum of a symmetric matrix with a probability below 1e-6."""
     n = matrix.shape[0]
     if n <= _DENSE_LIMIT:
-        eigenvalues = torch.linalg.eigvalsh(matrix.to_dense())
+        eigenvalues = torch.linalg.eigvalsh(matrix.to_dense().double())
         return float(eigenvalues[0]), float(eigenvalues[-1])
     steps = math.ceil((math.log(1.648 * math.sqrt(n) / _MISS_PROBABILITY) / math.sqrt(margin) + 1) / 2)
     low, high = _ritz_interval(matrix, min(steps, n), seed)
