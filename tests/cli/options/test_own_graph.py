@@ -7,6 +7,7 @@ from html import unescape
 import pytest
 
 from gadc.cli._options.own_graph import OwnGraphOptions
+from gadc.packed import PackedGraph
 
 
 @pytest.fixture
@@ -140,6 +141,9 @@ def test_later_edges_are_not_read(run, run_json, payments, tmp_path):
     code, _, err = run("data", "info", "--graph", tmp_path / "g.npz", "--until", "5")
     assert code == 2
     assert "--until requires an edge table" in err
+    code, _, err = run("check", *payments, "--time", "date")
+    assert code == 2
+    assert "--time cannot be used in gadc check" in err
     (tmp_path / "gadc.toml").write_text('[graph]\ntime = "date"\nuntil = 2024-02-01\nhalf-life = 30\n')
     assert run_json("data", "info", *payments)["report"]["later"] == 1
 
@@ -161,3 +165,16 @@ def test_a_report_repeats_the_command_without_the_database(run, database, tmp_pa
     assert "--db" in text
     assert "--db '***'" in unescape(text)
     assert (tmp_path / "m").is_file()
+
+
+def test_an_expression_weighs_the_edges_of_tables_and_packed_graphs(run, run_json, tmp_path):
+    (tmp_path / "e.csv").write_text("source,target,paid,days\na,b,6,3\nb,c,1,4\n")
+    (tmp_path / "n.csv").write_text("id,x\na,1\nb,2\nc,3\n")
+    words = ("--edges", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv", "--weight")
+    packed = run_json("pack", *words, "paid / days", "-o", tmp_path / "graph")
+    assert packed["report"]["columns"]["weight"] == "paid / days"
+    assert PackedGraph(tmp_path / "graph").to_data().edge_weight.tolist() == [2, 2, 0.25, 0.25]
+    code, _, err = run("data", "info", *words, "paid / (days - 3)")
+    assert code == 2
+    assert "row 2, column 'paid / (days - 3)'" in err
+    assert "use --repair bad-weights" in err

@@ -61,7 +61,11 @@ Target = Annotated[
     _option("--target", help="Edge column with the other end. Default: target, dst, to or the second."),
 ]
 Weight = Annotated[
-    str | None, _option("--weight", help="Edge column with weights >= 0. Default: no weights.")
+    str | None,
+    _option(
+        "--weight",
+        help="Edge column with weights >= 0, or an expression such as 'amount / days'. Default: no weights.",
+    ),
 ]
 Time = Annotated[
     str | None, _option("--time", help="Edge column with times, dates or numbers. Default: no times.")
@@ -263,7 +267,7 @@ class OwnGraphOptions:
         if self.graph is not None:
             if self.edges or self.nodes:
                 raise ValueError("Use either --graph or --edges and --nodes, not both.")
-            self._check_edge_table_options()
+            self.refuse_edge_settings("requires an edge table (--edges and --nodes)")
             if packed_graph.is_packed(self.graph):
                 return self._read_packed(self.graph, preparation)
             return datasets.read_graph(self.graph, **common)
@@ -291,12 +295,12 @@ class OwnGraphOptions:
         times = {"time": self.time, "until": self.until, "half_life": self.half_life}
         return {**times, "signed": self.signed}
 
-    def _check_edge_table_options(self) -> None:
-        """Refuse options of an edge table where there is none."""
+    def refuse_edge_settings(self, reason: str) -> None:
+        """Refuse times and signs of edges where they are not read."""
         for name, value in self._edge_settings.items():
             if value not in (None, False):
                 option = f"--{name.replace('_', '-')}"
-                raise ValueError(f"{option} requires an edge table (--edges and --nodes).")
+                raise ValueError(f"{option} {reason}.")
 
     def _read_packed(self, folder: Path, preparation: FeaturePreparation | None) -> Data:
         """Read a packed graph into memory; its columns were chosen when it was packed."""

@@ -17,6 +17,7 @@
     _dates         dates as numbers
     _scales        units of features
     _times         times of edges: which are read, and how much an old one counts
+    _expressions   weights as expressions of columns
     _weights       edge weights that span many orders of magnitude
     _preparation   how columns become features, stored to read other tables in the same way
     _labels        the classes

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from gadc.datasets.tables._expressions import columns_of, is_expression
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table
 
@@ -24,7 +25,7 @@ class EdgeColumns:
         table: The table.
         source: Column of one end.
         target: Column of the other end.
-        weight: Column of the weights; None without weights.
+        weight: Column of the weights, or an expression of columns; None without weights.
         time: Column of the times. Default: None, no times.
         decay: What weights are multiplied by, by the time of the edge. Default: None, nothing.
         signed: Whether weights may be negative. Default: no.
@@ -69,7 +70,7 @@ def choose_edge_columns(
         table: The edge table.
         source: Column of one end, or None to guess both ends.
         target: Column of the other end, or None to guess both ends.
-        weight: Column of the weights, or None without weights.
+        weight: Column of the weights, an expression of columns, or None without weights.
         notes: Notes for the report; a guess and unused columns are added to them.
         time: Column of the times. Default: None, no times.
     """
@@ -87,6 +88,8 @@ def choose_edge_columns(
         raise TableError(
             "source, target, weight and time must be different columns.", file=table.name, column=source
         )
+    if weight is not None and is_expression(table, weight):
+        named = [name for name in named if name != weight] + columns_of(table, weight)
     unused = [repr(name) for name in table.schema if name not in named]
     if unused:
         notes.append(f"these columns of {table.name} were not used: {', '.join(unused)}")

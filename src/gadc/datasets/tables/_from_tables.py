@@ -61,8 +61,9 @@ def from_tables(
         nodes: Path or data frame of the nodes.
         source: Column of one end; by default `source`, `src`, `from` or the first column.
         target: Column of the other end; by default `target`, `dst`, `to` or the second column.
-        weight: Column of edge weights >= 0; no weights by default. The weights of repeated rows are added,
-            the weights of the two directions are averaged.
+        weight: Column of edge weights >= 0, or an expression of columns such as "amount / days" (numbers,
+            + - * / **, abs, sqrt, exp, log and log1p); no weights by default. The weights of repeated rows
+            are added, the weights of the two directions are averaged.
         node_id: Column of the node ids; by default `id`, `node_id`, `node` or the first column.
         label: Column of the classes, with an empty cell for an unlabelled node; by default `label`, `class`
             or `y`, if there is one.

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from gadc.datasets.tables._columns import EdgeColumns
+from gadc.datasets.tables._expressions import is_expression, read_expression
 from gadc.datasets.tables._problems import Problems
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table
@@ -138,6 +139,8 @@ def weight_of(edges: EdgeColumns) -> pl.Expr:
 
 
 def _listed_weight(table: Table, column: str) -> pl.Expr:
+    if is_expression(table, column):
+        return read_expression(table, column)
     dtype = table.schema[column]
     if not (table.text or dtype.is_numeric() or dtype == pl.Boolean):
         raise TableError(f"weights must be numbers, got {dtype}.", file=table.name, column=column)

@@ -85,7 +85,9 @@ def _good(edges: EdgeColumns) -> pl.Expr:
 def _tell_weights(edges: EdgeColumns, count: int, problems: Problems) -> None:
     """Report weights that are missing, negative or too large to be added up."""
     column = edges.weight or edges.source  # a decay alone is a usable weight
-    raw = edges.table.numbered(w=weight_of(edges), raw=edges.table.col(column))
+    listed = column in edges.table.schema  # otherwise it is an expression, whose value is the cell
+    cell = edges.table.col(column) if listed else weight_of(edges)
+    raw = edges.table.numbered(w=weight_of(edges), raw=cell)
     bad = edges.table.collect(raw.filter(~_good(edges)).head(1))
     row, number, value = bad.select("row", "w", "raw").row(0)
     least = f"of size <= {_MAX_WEIGHT:g}" if edges.signed else f">= 0 (and <= {_MAX_WEIGHT:g})"

@@ -19,6 +19,7 @@ from gadc.datasets.tables._columns import (
 )
 from gadc.datasets.tables._dialect import CsvOptions
 from gadc.datasets.tables._edges import Edges, clean_edges
+from gadc.datasets.tables._expressions import columns_of, is_expression
 from gadc.datasets.tables._features import FeatureReader
 from gadc.datasets.tables._files import TableLike, open_table
 from gadc.datasets.tables._ids import Nodes, read_ids
@@ -166,7 +167,7 @@ def _named(table: Table, roles: dict[str, str | None], choices: Choices) -> dict
     named = dict(roles)
     for role, column in roles.items():
         before = known.get(role.replace("_", " "))
-        if column is None and before in table.schema:
+        if column is None and (before in table.schema or _is_readable(table, role, before)):
             named[role] = before
         elif column is None and before is not None and role in ("weight", "time"):
             raise TableError(
@@ -178,6 +179,13 @@ def _named(table: Table, roles: dict[str, str | None], choices: Choices) -> dict
     if "source" in named and None in (named["source"], named["target"]) and roles["source"] is None:
         named["source"] = named["target"] = roles["target"]  # only one of the two is there: guess both
     return named
+
+
+def _is_readable(table: Table, role: str, column: str | None) -> bool:
+    """Tell whether the weights of the preparation are an expression of columns that this table has."""
+    if role != "weight" or column is None or not is_expression(table, column):
+        return False
+    return set(columns_of(table, column)) <= set(table.schema)
 
 
 def _read_edges(
