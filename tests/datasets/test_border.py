@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from gadc._base.memory import MemoryLimitError
 from gadc.datasets import TableError, read_graph
@@ -180,6 +180,14 @@ def test_check_graph_refuses_sparse_features_beyond_memory():
     x = torch.sparse_coo_tensor(torch.zeros(2, 1, dtype=torch.int64), torch.ones(1), (10**6, 10**9))
     with pytest.raises(MemoryLimitError, match=r"data.x of 1,000,000 nodes and 1,000,000,000 features needs"):
         check_graph("f", Data(x=x))
+
+
+def test_check_graph_explains_what_to_take_from_several_kinds_of_nodes():
+    data = HeteroData({"paper": {"x": X}, "author": {"x": X}})
+    with pytest.raises(
+        TypeError, match=r"f: .* got a HeteroData with nodes 'paper', 'author'; take one kind"
+    ):
+        check_graph("f", data)
 
 
 def test_check_graph_refuses_other_objects_and_missing_attributes():

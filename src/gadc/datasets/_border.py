@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
 from gadc._base.memory import check_memory
 from gadc._base.validation import check_edge_index, check_edge_weight, check_features, check_sparse_features
@@ -53,13 +53,20 @@ def check_graph(owner: str, data: Any, *, needs: Sequence[str] = (), keep_sparse
 
     Examples:
         >>> import torch
-        >>> from torch_geometric.data import Data
+        >>> from torch_geometric.data import Data, HeteroData
         >>> edges = torch.tensor([[0, 1], [1, 0]])
         >>> data = Data(x=torch.eye(2).to_sparse(), edge_index=edges, y=torch.tensor([0.0, 5e9]))
         >>> checked = check_graph("example", data)
         >>> checked.y.tolist(), checked.class_names, checked.x.layout
         ([0, 1], [0, 5000000000], torch.strided)
     """
+    if isinstance(data, HeteroData):
+        raise TypeError(
+            f"{owner}: data must be a PyTorch Geometric Data with one kind of nodes, got a HeteroData with "
+            f"nodes {', '.join(map(repr, data.node_types)) or 'of no kind'}; take one kind and one relation "
+            "between such nodes, as in Data(x=data['paper'].x, y=data['paper'].y, "
+            "edge_index=data['paper', 'cites', 'paper'].edge_index), or add the relations up with weights."
+        )
     if not isinstance(data, Data):
         raise TypeError(f"{owner}: data must be a PyTorch Geometric Data, got {type(data).__name__}.")
     for name in needs:

@@ -1,5 +1,6 @@
 """Saved `Data`: round trip, and files that are refused."""
 
+import polars as pl
 import pytest
 import torch
 from torch_geometric.data import Data
@@ -15,6 +16,15 @@ def test_saved_data_comes_back_with_its_report(tmp_path):
     back = read_graph(tmp_path / "g.pt")
     assert_same_graph(back, data)
     assert back.table_report == data.table_report
+
+
+def test_saved_data_remembers_the_times_of_its_edges(tmp_path):
+    edges = pl.DataFrame({"source": [0, 1], "target": [1, 0], "when": [1, 2]})
+    data = from_tables(
+        edges, pl.DataFrame({"id": [0, 1], "f": [1.0, 2.0]}), time="when", until=1, half_life=3
+    )
+    torch.save(data, tmp_path / "g.pt")
+    assert read_graph(tmp_path / "g.pt").feature_preparation == data.feature_preparation
 
 
 def test_malicious_file_is_not_executed(tmp_path):

@@ -14,10 +14,11 @@ from torch_geometric.data.storage import GlobalStorage
 from gadc.datasets.tables._preparation import FeatureColumn, FeaturePreparation
 from gadc.datasets.tables._report import TableError, TableReport
 from gadc.datasets.tables._table import guarded
+from gadc.datasets.tables._times import TimeWindow
 from gadc.datasets.tables._weights import WeightScale
 
 # The classes that a saved Data consists of besides tensors and plain values; loading them runs no code.
-_OWN = [TableReport, FeatureColumn, FeaturePreparation, WeightScale]
+_OWN = [TableReport, FeatureColumn, FeaturePreparation, TimeWindow, WeightScale]
 torch.serialization.add_safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage, *_OWN])
 
 
