@@ -178,3 +178,20 @@ def test_an_expression_weighs_the_edges_of_tables_and_packed_graphs(run, run_jso
     assert code == 2
     assert "row 2, column 'paid / (days - 3)'" in err
     assert "use --repair bad-weights" in err
+
+
+def test_a_model_remembers_until_when_it_saw_edges(run, tmp_path):
+    lines = [f"{i},{(i + 2) % 20},2024-01-0{1 + i % 2},4,2" for i in range(20)]
+    late = [f"{i},{i + 1},2024-02-01,4,2" for i in range(0, 20, 2)]  # joins the classes
+    (tmp_path / "e.csv").write_text("\n".join(["source,target,date,paid,days", *lines, *late]) + "\n")
+    rows = [f"{i},{i / 10},{'xy'[i % 2]}" for i in range(20)]
+    (tmp_path / "n.csv").write_text("\n".join(["id,f,kind", *rows]) + "\n")
+    words = ("--edges", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv", "--label", "kind")
+    times = ("--weight", "paid / days", "--time", "date", "--until", "2024-01-31", "--half-life", "10d")
+    quick = ("--variant", "plain", "--num-steps", "2", "-o", tmp_path / "m")
+    code, _, err = run("fit", *words, *times, *quick)
+    assert code == 0, err
+    code, _, err = run("predict", tmp_path / "m", *words, "-o", tmp_path / "p.csv")
+    assert code == 0, err
+    assert "10 of 30 edges are later than 2024-01-31 and were left out" in err
+    assert "weights were halved for every 10d before 2024-01-31" in err
