@@ -5,11 +5,13 @@
 - `GADCMultilabelClassifier`: predict which of several labels each node has.
 - `GADCRegressor`: predict a number for each node by a regression on denoised features.
 - `NodeClassifier`: wrap a classifier so that scikit-learn's cross-validation leaves the graph whole.
+- `export_onnx`: the head of a fitted model for programs without Python.
 """
 
 from gadc.estimators._classifier import GADCClassifier
 from gadc.estimators._multilabel import GADCMultilabelClassifier
 from gadc.estimators._nodes import NodeClassifier
+from gadc.estimators._onnx import export_onnx
 from gadc.estimators._regressor import GADCRegressor
 from gadc.estimators._transformer import GADCTransformer
 
@@ -19,4 +21,5 @@ __all__ = [
     "GADCRegressor",
     "GADCTransformer",
     "NodeClassifier",
+    "export_onnx",
 ]
