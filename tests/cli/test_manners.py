@@ -102,7 +102,7 @@ def test_no_color_leaves_out_all_codes(run, monkeypatch):
 
 
 def test_interrupting_is_one_line_and_exit_code_130(denoise, tmp_path, monkeypatch):
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(_denoise, "_diffuse", interrupt)

@@ -25,7 +25,8 @@ def adjacency(edge_index: Tensor, edge_weight: Tensor | None, n: int, *, directe
 def normalized(A: Tensor, *, norm: str = "sym", self_loops: float = 1.0) -> Tensor:
     """Â = D̃^-1/2 Ã D̃^-1/2 or D̃^-1 Ã, with D̃ the sums of |Ã|."""
     A_tilde = A + self_loops * torch.eye(len(A), dtype=A.dtype)
-    degree = A_tilde.abs().sum(1)
+    # The gradient of |0| is 0, which would hide the gradients of pairs without an edge.
+    degree = (A_tilde.abs() if bool((A_tilde < 0).any()) else A_tilde).sum(1)
     inverse = torch.where(degree > 0, 1 / degree, torch.zeros_like(degree))
     if norm == "rw":
         return inverse.diag() @ A_tilde
