@@ -30,7 +30,7 @@ def make_app(model, features, ids):
     @app.get("/nodes/{name}")
     def node(name: str):
         if name not in rows:
-            raise HTTPException(404, f"there is no node {name!r}")
+            raise HTTPException(404, f"the graph does not have a node {name!r}")
         with torch.no_grad():
             scores = model.head_(features[rows[name]][None] / model.scale_)[0]
         shares = {str(c): float(p) for c, p in zip(model.classes_, scores.softmax(0), strict=True)}

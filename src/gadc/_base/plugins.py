@@ -20,7 +20,7 @@ _plugin_packages: set[str] = set()  # top-level names of modules that belong to 
 
 
 class Registry(MutableMapping[str, T], Generic[T]):
-    """Things by name: the built-in ones, those of `register`, and those of entry points of a group.
+    """Things by name: built in, added by `register`, or found as entry points of a group.
 
     Entry points are loaded when the registry is first read, so that importing gadc runs no foreign code.
 

@@ -58,7 +58,7 @@ def predict_probabilities(model: GADCClassifier | GADCMultilabelClassifier, data
 
 @contextmanager
 def named_features() -> Iterator[None]:
-    """Name the option that helps where the features are not those of `fit`."""
+    """Name the option that helps where the features differ from the features of `fit`."""
     try:
         yield
     except estimators._graph_data.FeatureMismatchError as error:

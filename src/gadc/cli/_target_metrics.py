@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 
 def measure_numbers(truth: Floats, predicted: Floats) -> dict[str, Any]:
-    """Return R², mean absolute error and root mean squared error, with those of the mean beside them."""
+    """Return R², mean absolute and root mean squared error, and both errors of always predicting the mean."""
     mean = np.full(len(truth), truth.mean())
     return {
         "nodes": len(truth),

@@ -46,8 +46,8 @@ class Numbers:
 def read_numbers(series: pl.Series, decimal: str | None, *, surely: bool = False) -> Numbers | None:
     """Read a text column as numbers (true and false as 1 and 0); return None if it is not numeric.
 
-    A column is numeric if more than half of its filled cells are numbers, without those that say that a value
-    is missing; or if all are numbers with the other decimal mark.
+    A column is numeric if more than half of its filled cells are numbers, where cells that say that a value
+    is missing do not count; or if all are numbers with the other decimal mark.
 
     Args:
         series: The cells.
