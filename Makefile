@@ -63,7 +63,7 @@ bench: $(INSTALLED)
 # Takes long: resumes from the stored runs in results/, then writes the page.
 reproduction: $(INSTALLED)
 	$(BIN)/gadc reproduce --jobs 2
-	$(BIN)/gadc report results --docs docs/reproduction.md
+	$(BIN)/gadc report results --docs docs/evidence/reproduction.md
 
 clean:
 	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

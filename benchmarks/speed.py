@@ -2,7 +2,7 @@
 
     python benchmarks/speed.py [--rows one_product,growth] [--nodes 2449029] [--repeats 3] [--list] [--docs]
 
-With `--docs` the table and the plot of docs/performance.md are renewed, too.
+With `--docs` the table and the plot of docs/evidence/performance.md are renewed, too.
 
 Every row runs in a process of its own. A ratio is the other side's seconds divided by ours. With the default
 size it needs 10 GB of memory and some ten minutes on two quiet cores.
@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=2_449_029, help="nodes of the large graph")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--json", type=Path, default=HERE / "results.json")
-    parser.add_argument("--docs", action="store_true", help="renew docs/performance.md as well")
+    parser.add_argument("--docs", action="store_true", help="renew docs/evidence/performance.md as well")
     parser.add_argument("--list", action="store_true", help="list the rows and stop")
     options = parser.parse_args()
     if options.list:
@@ -106,7 +106,7 @@ def write(target: Path, context: dict[str, Any], setup: Setup, lines: list[Line]
 
 def renew_docs(lines: list[Line], context: dict[str, Any]) -> None:
     """Put the table between its marks."""
-    page = DOCS / "performance.md"
+    page = DOCS / "evidence/performance.md"
     before, _, rest = page.read_text().partition(START)
     machine = ", ".join(f"{name} {value}" for name, value in context.items() if value is not None)
     head = ["work", "against", "ours, s", "theirs, s", "times faster", "asked", "and"]

@@ -13,7 +13,8 @@ LEFT_OUT = ("cli", "experiments", "operators", "report")  # not part of the publ
 def on_config(config: Any) -> Any:
     """List the reference in the navigation."""
     names = ["gadc", *(f"gadc.{name}" for name in _parts(_package()))]
-    config.nav.append({"Reference": [{name: f"reference/{name}.md"} for name in names]})
+    section = next(part["Reference"] for part in config.nav if "Reference" in part)
+    section += [{name: f"reference/{name}.md"} for name in names]
     return config
 
 
@@ -22,11 +23,11 @@ def on_files(files: Files, config: Any) -> Files:
     package = _package()
     pages = {
         "index.md": (ROOT / "README.md").read_text(encoding="utf-8").replace("](docs/", "]("),
-        "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
+        "project/changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
         "reference/gadc.md": _directive(package, level=1),
         **{f"reference/gadc.{name}.md": _reference(part) for name, part in _parts(package).items()},
     }
-    pages["index.md"] = pages["index.md"].replace("](CHANGELOG.md", "](changelog.md")
+    pages["index.md"] = pages["index.md"].replace("](CHANGELOG.md", "](project/changelog.md")
     pages |= {f"examples/{one.name}": one.read_text(encoding="utf-8") for one in ROOT.glob("examples/*.py")}
     for name, content in pages.items():
         files.append(File.generated(config, name, content=content))
@@ -35,7 +36,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """The examples lie beside docs/ in the repository, and below the guides on the site."""
-    return markdown.replace("](../examples/", "](examples/")
+    return markdown.replace("](../../examples/", "](../examples/")
 
 
 def _package() -> griffe.Module:

@@ -4,8 +4,8 @@
 
 `gadc.datasets.company_register` makes up the register and plants the mistakes: links that do not exist, most
 of them by a bad matching rule, wrong sectors, broken figures, companies that are listed twice and companies
-without links. `docs/tutorial-register.md` tells the story step by step. The picture of the page in the guide
-is made by the command below; it decides on two links.
+without links. `docs/tutorials/own-tables.md` tells the story step by step. The picture of the page in the
+guide is made by the command below; it decides on two links.
 
     python -m tests.helpers.screenshot out/check.html docs/images/lab.png --item item-1-0 --keys 2j2
 """

@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from gadc.datasets import csbm, write_npz, write_tables
-from tests.helpers.paths import ROOT
+from tests.helpers.paths import DOCS, ROOT
 from tests.helpers.plugins import restored_registries
 
-NEED_DATA = {"datasets.md", "tutorial-attack.md"}
-OWN_TEST = {"attacks.md"}  # tests/robustness/attacks/test_guide.py also checks what it prints
+NEED_DATA = {"reference/datasets.md", "tutorials/wrong-edges.md"}
+OWN_TEST = {"how-to/attacks.md"}  # tests/robustness/attacks/test_guide.py also checks what it prints
 ARGUMENTS = {"denoise_digits.py": ["--seeds", "1"]}
 
 
@@ -22,12 +22,13 @@ def _blocks(page):
 
 
 def _pages():
-    pages = [page for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))) if _blocks(page)]
+    pages = {"README.md": ROOT / "README.md"}
+    pages |= {page.relative_to(DOCS).as_posix(): page for page in sorted(DOCS.rglob("*.md"))}
     marks = dict.fromkeys(NEED_DATA, pytest.mark.data)
     return [
-        pytest.param(page, id=page.name, marks=marks.get(page.name, ()))
-        for page in pages
-        if page.name not in OWN_TEST
+        pytest.param(page, id=name, marks=marks.get(name, ()))
+        for name, page in pages.items()
+        if name not in OWN_TEST and _blocks(page)
     ]
 
 

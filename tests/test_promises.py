@@ -4,14 +4,14 @@ import re
 
 import pytest
 
-from tests.helpers.paths import ROOT
+from tests.helpers.paths import DOCS, ROOT
 
-NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (ROOT / "docs/promises.md").read_text(encoding="utf-8"))
+PAGE = (DOCS / "reference/promises.md").read_text(encoding="utf-8")
+NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)
 
 
 def test_the_page_names_a_test_for_each_promise():
-    page = (ROOT / "docs/promises.md").read_text(encoding="utf-8")
-    promises = [line for line in page.splitlines() if line.startswith("| ") and "`tests/" in line]
+    promises = [line for line in PAGE.splitlines() if line.startswith("| ") and "`tests/" in line]
     assert len(promises) == len(NAMED) >= 25
 
 

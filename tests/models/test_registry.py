@@ -131,8 +131,8 @@ def test_fit_keeps_double_precision(name):
 
 
 def _documented():
-    """Gradient column by name, from the table in docs/models.md."""
-    text = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    """Gradient column by name, from the table in docs/reference/models.md."""
+    text = (ROOT / "docs/reference/models.md").read_text(encoding="utf-8")
     lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
     assert all(len(line) == 6 for line in lines), "each line has the six columns of the heading"
     return {line[0].strip("`"): line[4] for line in lines}

@@ -1,4 +1,4 @@
-"""docs/reproduction.md shows the stored runs, no more and no less."""
+"""docs/evidence/reproduction.md shows the stored runs, no more and no less."""
 
 import re
 from dataclasses import replace
@@ -24,7 +24,7 @@ def stored():
 def test_page_and_picture_match_the_stored_results(stored, tmp_path):
     assert any(item.runs for _, summaries in stored for item in summaries)
     for path in write_reproduction_page(stored, tmp_path / "reproduction.md"):
-        written = (DOCS / path.relative_to(tmp_path)).read_text(encoding="utf-8")
+        written = (DOCS / "evidence" / path.relative_to(tmp_path)).read_text(encoding="utf-8")
         assert written == path.read_text(encoding="utf-8"), "run `make reproduction`"
 
 

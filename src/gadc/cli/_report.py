@@ -30,7 +30,7 @@ def report(
 ) -> None:
     """Write stored results as Markdown, LaTeX and HTML with plots.
 
-    Example: gadc report results --docs docs/reproduction.md
+    Example: gadc report results --docs docs/evidence/reproduction.md
     """
     if not folder.is_dir():
         raise ValueError(f"report: folder must be a folder of results, got {str(folder)!r}.")

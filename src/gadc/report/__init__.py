@@ -1,7 +1,7 @@
 """Reports: the tables of the paper with our figures beside the published ones, and pages of single runs.
 
     write_report                   all tables as Markdown, LaTeX and HTML, with plots
-    write_reproduction_page        the page `docs/reproduction.md` with its heat maps
+    write_reproduction_page        the page `docs/evidence/reproduction.md` with its heat maps
     RunReport, Comparison, ComparisonCell, Verdict
                                    the page of one run, and its tables
     AccuracyBars, Bar, BudgetCurve, BudgetCurves, CalibrationPlot, ConfusionMatrix, CosineHistogram,

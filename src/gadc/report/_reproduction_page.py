@@ -1,4 +1,4 @@
-"""The page `docs/reproduction.md`: a summary with heat maps, then every figure beside the paper's."""
+"""The page `docs/evidence/reproduction.md`: a summary with heat maps, then each figure beside the paper's."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from gadc.report._markdown import markdown_tables
 _ABOUT = """## How to read the tables
 
 This page is generated from the stored runs in `results/` by the command
-`gadc report results --docs docs/reproduction.md`, and a test checks that it matches them. Any run can be
-repeated on its own from the same random numbers with `gadc reproduce TABLE --rows ROW --columns COLUMN`. Its
+`gadc report results --docs docs/evidence/reproduction.md`, and a test checks that it matches them. Any run can
+be repeated on its own from the same random numbers with `gadc reproduce TABLE --rows ROW --columns COLUMN`. Its
 figure differs at most by rounding, which depends on the processor and on the order in which a version of the
 code adds numbers; training can enlarge it.
 """

@@ -9,7 +9,7 @@ from gadc.experiments import load_table, table_names
 from gadc.models import MODELS, make_model
 from tests.helpers.paths import ROOT
 
-PAGES = ("README.md", "docs/command-line.md", "docs/attacks.md")
+PAGES = ("README.md", "docs/how-to/command-line.md", "docs/how-to/attacks.md")
 
 
 def test_a_row_has_exactly_the_settings_of_its_table():

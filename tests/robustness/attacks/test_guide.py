@@ -4,7 +4,7 @@ import re
 
 from tests.helpers.paths import DOCS
 
-GUIDE = (DOCS / "attacks.md").read_text()
+GUIDE = (DOCS / "how-to/attacks.md").read_text()
 
 
 def test_attack_guide_runs_and_lowers_the_accuracy(capsys):
