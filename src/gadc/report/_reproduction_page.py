@@ -14,10 +14,10 @@ from gadc.report._markdown import markdown_tables
 _ABOUT = """## How to read the tables
 
 This page is generated from the stored runs in `results/` by the command
-`gadc report results --docs docs/evidence/reproduction.md`, and a test checks that it matches them. Any run can
-be repeated on its own from the same random numbers with `gadc reproduce TABLE --rows ROW --columns COLUMN`. Its
-figure differs at most by rounding, which depends on the processor and on the order in which a version of the
-code adds numbers; training can enlarge it.
+`gadc report results --docs docs/evidence/reproduction.md`, and a test checks that it matches them. Any run
+can be repeated on its own from the same random numbers with
+`gadc reproduce TABLE --rows ROW --columns COLUMN`. Its figure differs at most by rounding, which depends on
+the processor and on the order in which a version of the code adds numbers; training can enlarge it.
 """
 
 
