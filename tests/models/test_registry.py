@@ -23,7 +23,7 @@ WITHOUT_FEATURES = {"label-propagation"}
 WITHOUT_CALLBACKS = {"label-propagation", "auto"}  # trains nothing; compares many small trainings
 WITHOUT_CHANCE = {"label-propagation"}
 WITHOUT_PAPER = {"auto": "ours: chooses among others"}
-WITHOUT_ROW = {"label-propagation": "a candidate of auto"}
+WITHOUT_ROW = {"label-propagation": "a candidate of auto", "rung": "a baseline of benchmarks/defences.py"}
 
 
 class CountEpochs(Callback):

@@ -4,7 +4,7 @@
     without the graph    FeatureModel
     without the features LabelPropagation
     graph networks       GCN, GAT, APPNP, GLP, S2GC, IRLS, NAGphormer
-    robust networks      AirGNN, ElasticGNN, EvenNet, GNNGuard, HANG, HANGQuad, RobustGCN, SoftMedianGDC
+    robust networks      AirGNN, ElasticGNN, EvenNet, GNNGuard, HANG, HANGQuad, RobustGCN, RUNG, SoftMedianGDC
     purified graphs      GCNGarnet, GCNJaccard, GCNSVD, ProGNN, StableGCN, SVDPPRGCN, Purified
     made of others       Auto
     during a training    Callback, TrainingState
@@ -41,6 +41,7 @@ from gadc.models._nagphormer import NAGphormer
 from gadc.models._pro_gnn import ProGNN
 from gadc.models._purified import Purified
 from gadc.models._robust_gcn import RobustGCN
+from gadc.models._rung import RUNG
 from gadc.models._s2gc import S2GC
 from gadc.models._soft_median_gdc import SoftMedianConv, SoftMedianGDC, soft_median, weighted_median
 from gadc.models._stable import StableGCN
@@ -63,6 +64,7 @@ _BUILTIN: dict[str, type[Model]] = {
     "gnnguard": GNNGuard,
     "elastic": ElasticGNN,
     "evennet": EvenNet,
+    "rung": RUNG,
     "hang-quad": HANGQuad,
     "hang": HANG,
     "soft-median-gdc": SoftMedianGDC,
@@ -133,6 +135,7 @@ __all__ = [
     "HANG",
     "IRLS",
     "MODELS",
+    "RUNG",
     "S2GC",
     "SVDPPRGCN",
     "AirGNN",
