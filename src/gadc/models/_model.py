@@ -89,6 +89,20 @@ class Model(ABC):
             ValueError: An attribute is missing, or its values or its shape cannot be understood.
         """
 
+    def through_training(self, data: Data, *, seed: int = 0) -> Callable[..., Tensor] | None:
+        """Return training and prediction as one function of the graph, for attacks on the training.
+
+        Args:
+            data: The graph, as in `fit`; its labels and masks are used, its edges are not.
+            seed: Seed of the training, 0 by default.
+
+        Returns:
+            A function `(x, edge_index, edge_weight=None) -> scores of all nodes` of a model that was trained
+            on that very graph, differentiable in `edge_weight`; None, the default, if the model has no such
+            function.
+        """
+        return None
+
 
 def _checked(fit: Callable[..., Fitted]) -> Callable[..., Fitted]:
     """Return a `fit` that passes its graph through the check at the border of the package first."""
