@@ -20,10 +20,15 @@ NEEDED = {
     "auto": {"families": ("none", "plain"), "time_budget": None},
 }
 WITHOUT_FEATURES = {"label-propagation"}
-WITHOUT_CALLBACKS = {"label-propagation", "auto"}  # trains nothing; compares many small trainings
-WITHOUT_CHANCE = {"label-propagation"}
+CLOSED_FORM = {"ridge"}  # trained by one solve
+WITHOUT_CALLBACKS = {"label-propagation", "auto", *CLOSED_FORM}  # no epochs; many small trainings
+WITHOUT_CHANCE = {"label-propagation", *CLOSED_FORM}
 WITHOUT_PAPER = {"auto": "ours: chooses among others"}
-WITHOUT_ROW = {"label-propagation": "a candidate of auto", "rung": "a baseline of benchmarks/defences.py"}
+WITHOUT_ROW = {
+    "label-propagation": "a candidate of auto",
+    "rung": "a baseline of benchmarks/defences.py",
+    "ridge": "no published figures",
+}
 
 
 class CountEpochs(Callback):

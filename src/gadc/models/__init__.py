@@ -6,6 +6,7 @@
     graph networks       GCN, GAT, APPNP, GLP, S2GC, IRLS, NAGphormer
     robust networks      AirGNN, ElasticGNN, EvenNet, GNNGuard, HANG, HANGQuad, RobustGCN, RUNG, SoftMedianGDC
     purified graphs      GCNGarnet, GCNJaccard, GCNSVD, ProGNN, StableGCN, SVDPPRGCN, Purified
+    in closed form       Ridge
     made of others       Auto
     during a training    Callback, TrainingState
 
@@ -40,6 +41,7 @@ from gadc.models._model import Fitted, Model
 from gadc.models._nagphormer import NAGphormer
 from gadc.models._pro_gnn import ProGNN
 from gadc.models._purified import Purified
+from gadc.models._ridge import Ridge
 from gadc.models._robust_gcn import RobustGCN
 from gadc.models._rung import RUNG
 from gadc.models._s2gc import S2GC
@@ -65,6 +67,7 @@ _BUILTIN: dict[str, type[Model]] = {
     "elastic": ElasticGNN,
     "evennet": EvenNet,
     "rung": RUNG,
+    "ridge": Ridge,
     "hang-quad": HANGQuad,
     "hang": HANG,
     "soft-median-gdc": SoftMedianGDC,
@@ -156,6 +159,7 @@ __all__ = [
     "NAGphormer",
     "ProGNN",
     "Purified",
+    "Ridge",
     "RobustGCN",
     "SoftMedianConv",
     "SoftMedianGDC",

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gadc.models._training.ridge import ridge_scores, ridge_smoother, ridge_targets
+from gadc.models._training.ridge import kernel_scores, ridge_scores, ridge_smoother, ridge_targets
 
 
 def dense(known, rows, targets, penalty):
@@ -32,3 +32,12 @@ def test_ridge_scores_refuse_a_penalty_that_is_not_positive(penalty):
     rows = torch.eye(3)
     with pytest.raises(ValueError, match=r"ridge_scores: penalty must be"):
         ridge_scores(rows, rows, rows, penalty)
+
+
+def test_kernel_scores_equal_the_definition():
+    rows = torch.randn(20, 6, dtype=torch.float64)
+    known, targets = rows[:5], ridge_targets(torch.arange(5) % 3, 3, torch.float64)
+    gram = torch.exp(-torch.cdist(rows, known).square())
+    eye = torch.eye(5, dtype=torch.float64)
+    expected = gram @ torch.linalg.inv(gram[:5] + 0.3 * eye) @ targets
+    assert torch.allclose(kernel_scores(known, rows, targets, 0.3), expected)

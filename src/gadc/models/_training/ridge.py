@@ -47,6 +47,21 @@ def ridge_smoother(known: Tensor, rows: Tensor, penalty: float) -> Tensor:
     return _solve(known @ known.T, known @ rows.T, penalty).T
 
 
+def kernel_scores(known: Tensor, rows: Tensor, targets: Tensor, penalty: float) -> Tensor:
+    """Train and score as `ridge_scores` does, with the kernel exp(-‖a - b‖²) in place of products.
+
+    Rows should be of about unit length, since the kernel has no other width.
+    """
+    check_number("kernel_scores", penalty, "penalty", strict=True)
+    weights = _solve(_gaussian(known, known), targets, penalty)
+    return _gaussian(rows, known) @ weights
+
+
+def _gaussian(left: Tensor, right: Tensor) -> Tensor:
+    distances = left.square().sum(1, keepdim=True) + right.square().sum(1) - 2 * left @ right.T
+    return (-distances.clamp(min=0)).exp()
+
+
 def _solve(gram: Tensor, right: Tensor, penalty: float) -> Tensor:
     """Return (G + η I)⁻¹ B for a positive semidefinite G."""
     eye = torch.eye(len(gram), dtype=gram.dtype)
