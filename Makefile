@@ -28,7 +28,7 @@ test: $(INSTALLED)
 
 # The HTML pages in a browser; needs Chromium on the path.
 browser: $(INSTALLED)
-	$(BIN)/python -m pytest -m browser tests/report/test_browser.py tests/lab/page/test_browser.py
+	$(BIN)/python -m pytest -m browser tests/report/test_browser.py tests/lab/page/test_browser.py tests/test_site_browser.py
 
 # Queries on a real PostgreSQL server, which the test starts; needs the Debian package postgresql.
 database: $(INSTALLED)
@@ -46,7 +46,7 @@ faults: $(INSTALLED)
 
 # Guides and reference as a site in out/docs; a broken link, reference or docstring is an error.
 docs: $(INSTALLED)
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
