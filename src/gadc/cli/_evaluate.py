@@ -102,6 +102,7 @@ def _evaluate_classes(
     page = None
     if wants_page:
         shown = {"title": graph.title, "part": part, "data": data, "codes": codes, "positive": positive}
+        shown |= {"by_class": by_class, "by_threshold": by_threshold}
         page = model_page.evaluation_page(command, **shown, model=model, probability=probability, facts=facts)
     name = None if positive is None else str(classes[positive])
     confusion = facts.pop("confusion")

@@ -17,11 +17,13 @@ from gadc.cli._options.output import (
     AsJson,
     EscapeFormulas,
     Positive,
+    SummaryFile,
     TableOrFolderOut,
+    check_report,
     check_table_path,
     refuse_pipe,
 )
-from gadc.cli._output import print_facts, print_json, write_table
+from gadc.cli._output import command_line, print_facts, print_json, write_table
 from gadc.cli._progress import working
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ with deferred():
     from gadc.cli import _added_nodes as added_nodes
     from gadc.cli import _prediction_tables as prediction_tables
     from gadc.cli import _targets as targets
+    from gadc.cli._pages import summary as summary_pages
     from gadc.packed import _plan as planning
     from gadc.packed import _predict as packed_predict
 
@@ -51,6 +54,7 @@ AddEdges = Annotated[
 
 @expand_bundles
 def predict(
+    context: typer.Context,
     model: ModelFile,
     graph: GraphOptions,
     out: TableOrFolderOut,
@@ -74,6 +78,7 @@ def predict(
     positive: Positive = None,
     add_nodes: AddNodes = None,
     add_edges: AddEdges = None,
+    summary: SummaryFile = None,
     escape_formulas: EscapeFormulas = False,
     as_json: AsJson = False,
 ) -> None:
@@ -89,15 +94,18 @@ def predict(
     packed_graph = graph.packed
     if packed_graph is not None:
         given = {"--threshold": threshold, "--top": top, "--positive": positive, "--add-nodes": add_nodes}
+        given |= {"--summary": summary}
         refuse_for_packed({name: value is not None for name, value in given.items()})
         return _predict_packed(model, packed_graph, out, cluster, escape_formulas, as_json)
     cluster.check_unused()
     check_table_path(out, escape_formulas=escape_formulas)
+    check_report(summary, "--summary")
     if (add_nodes is None) != (add_edges is None):
         raise ValueError("Use --add-nodes and --add-edges together.")
     fitted = load_any_model(model)
     with working("Reading the graph"):
-        data = graph.read_for(fitted, **targets.task_of(fitted))
+        keep_rows = summary is not None and add_nodes is None
+        data = graph.read_for(fitted, keep_rows=keep_rows, **targets.task_of(fitted))
     tell_notes(data, compare_scales=False)
     wanted = slice(None)
     if add_nodes is not None and add_edges is not None:
@@ -109,6 +117,20 @@ def predict(
         )
     write_table(frame, out, escape_formulas=escape_formulas)
     facts: dict[str, Any] = {"out": str(out), "nodes": len(frame), **found}
+    if summary is not None:
+        with working("Writing the summary"):
+            named = prediction_tables.looked_for(fitted, positive)
+            page = summary_pages.summary_page(
+                command_line(context),
+                title=graph.title,
+                data=data,
+                model=fitted,
+                frame=frame,
+                positive=named,
+                seed=graph.seed,
+            )
+            page.write(summary)
+        facts["summary"] = str(summary)
     if as_json:
         return print_json(facts)
     print_facts(f"{graph.title}, predicted", facts)

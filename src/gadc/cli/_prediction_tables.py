@@ -58,6 +58,14 @@ def prediction_table(
     return frame, facts(frame)
 
 
+def looked_for(model: AnyModel, given: str | None) -> str | None:
+    """Return the name of the class or label that is looked for; None if there is not just one."""
+    if not isinstance(model, GADCClassifier):
+        return given
+    position = positive_class(model, given)
+    return None if position is None else str(model.classes_[position])
+
+
 def _classes(
     model: GADCClassifier, data: Data, threshold: float | None, given: str | None
 ) -> tuple[dict[str, pl.Series], Any, NDArray[Any] | None]:

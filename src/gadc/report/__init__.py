@@ -7,12 +7,15 @@
     AccuracyBars, Bar, BudgetCurve, BudgetCurves, CalibrationPlot, ConfusionMatrix, CosineHistogram,
     FeatureMap, Picture, ResidualPlot, TrainingCurve, TrainingCurves
                                    its pictures
+    PlainReport, PlainSection, PlainTable, chance_in_words, cases_in_words
+                                   a page in plain words
     edge_cosines, feature_map, training_curve, wilson_interval
                                    pictures and intervals from a graph, a training or an accuracy
 
 Matplotlib and Jinja are imported when a picture or a page is made.
 """
 
+from gadc.report._chance import cases_in_words, chance_in_words
 from gadc.report._evidence import edge_cosines, feature_map, training_curve
 from gadc.report._interval import wilson_interval
 from gadc.report._pictures import (
@@ -29,6 +32,7 @@ from gadc.report._pictures import (
     TrainingCurve,
     TrainingCurves,
 )
+from gadc.report._plain_report import PlainReport, PlainSection, PlainTable
 from gadc.report._reproduction_page import write_reproduction_page
 from gadc.report._run_report import Comparison, ComparisonCell, RunReport, Verdict
 from gadc.report._write_report import write_report
@@ -45,11 +49,16 @@ __all__ = [
     "CosineHistogram",
     "FeatureMap",
     "Picture",
+    "PlainReport",
+    "PlainSection",
+    "PlainTable",
     "ResidualPlot",
     "RunReport",
     "TrainingCurve",
     "TrainingCurves",
     "Verdict",
+    "cases_in_words",
+    "chance_in_words",
     "edge_cosines",
     "feature_map",
     "training_curve",

@@ -76,6 +76,7 @@ class RunReport:
         card: Facts about the data by name.
         comparison: The compared models.
         accuracies: The accuracies as bars, shown beside the table.
+        tables: More tables by title, below the comparison; none by default.
         checks: Checks that must pass for the figures to be trusted; none by default.
         pictures: More pictures, in their order; none by default.
         explanation: Why these settings were chosen, if a choice was made.
@@ -90,6 +91,7 @@ class RunReport:
     card: Mapping[str, str]
     comparison: Comparison
     accuracies: AccuracyBars
+    tables: Mapping[str, Comparison] = field(default_factory=dict)
     checks: Sequence[Verdict] = ()
     pictures: Sequence[Picture] = ()
     explanation: str | None = None

@@ -11,7 +11,7 @@ from gadc.models._training.loop import Trained
 pytest.importorskip("matplotlib")
 
 
-def test_fit_and_evaluate_write_reports(run, folder, mine):
+def test_fit_and_evaluate_write_reports(run, run_json, folder, mine):
     model = folder / "model.safetensors"
     code, _, err = run(
         "fit",
@@ -39,6 +39,13 @@ def test_fit_and_evaluate_write_reports(run, folder, mine):
     assert "of 40 labelled nodes are classified correctly" in page
     assert "always the most common class" in page
     assert f"gadc evaluate {model} --edges" in page
+    found = run_json("evaluate", model, *mine)
+    thresholds = page.split("<h2>By threshold</h2>")[1].split("</table>")[0]
+    assert len(found["thresholds"]) == thresholds.count('<th scope="row"') == 11
+    first = found["thresholds"][0]
+    assert f'<th scope="row" data-sort="1">{first["threshold"]}</th>' in thresholds
+    assert f'<td data-sort="{first["flagged"]}">' in thresholds
+    assert page.split("<h2>By class</h2>")[1].split("</table>")[0].count('<th scope="row"') == 2
 
 
 def test_the_report_of_auto_shows_its_finalists(run, folder, mine):

@@ -38,6 +38,14 @@ EscapeFormulas = Annotated[
 ReportFile = Annotated[
     Path | None, typer.Option("--report", help="HTML report to write, one file with tables and plots.")
 ]
+SummaryFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--summary",
+        help="HTML page to write in plain words, for readers who do not know the method: the entries and "
+        "connections to look at first, and how good the model is.",
+    ),
+]
 
 
 def check_table_path(path: Path | None, *, escape_formulas: bool = False) -> None:

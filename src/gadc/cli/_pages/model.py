@@ -32,6 +32,7 @@ from gadc.report import (
     training_curve,
     wilson_interval,
 )
+from gadc.report._style import shortened
 
 _HIDDEN = ("adjacency", "verbose")  # parameters that do not change a figure
 _MEASURES = ("accuracy", "macro_f1", "pr_auc", "roc_auc", "log_loss")
@@ -106,6 +107,8 @@ def evaluation_page(
     model: GADCClassifier,
     probability: NDArray[Any],
     facts: Mapping[str, Any],
+    by_class: Sequence[dict[str, Any]],
+    by_threshold: Sequence[dict[str, Any]] = (),
 ) -> RunReport:
     """Build the report of `gadc evaluate`, with the most common class as a control.
 
@@ -120,6 +123,8 @@ def evaluation_page(
         model: The model.
         probability: Predicted probabilities of all nodes.
         facts: The printed figures of the model.
+        by_class: The printed figures of each class.
+        by_threshold: The printed figures of each threshold; none by default.
     """
     _, seen = _with_features(model, lambda: predict_probabilities(model, data))
     count, most_common, right = facts["nodes"], facts["largest_class"], facts["accuracy"]
@@ -130,6 +135,11 @@ def evaluation_page(
     judged = codes >= 0
     confusion = _confusion(codes[judged], probability.argmax(1)[judged], model, part)
     calibration = _calibration(codes[judged], probability[judged], model, positive)
+    tables = {"By class": _comparison(by_class, "Measured with the most likely class of each node.")}
+    if by_threshold and positive is not None:
+        name = shortened(str(model.classes_[positive]), 60)
+        caption = f"Nodes with at least that probability of {name}. Expected: by the model."
+        tables["By threshold"] = _comparison(by_threshold, caption)
     return RunReport(
         title=f"Accuracy of the model on {title}",
         verdict=f"{100 * right:.1f} % of {count:,} {part} are classified correctly; always predicting the"
@@ -139,6 +149,7 @@ def evaluation_page(
         card=card(data),
         comparison=_comparison(figures, f"Measured on {count:,} {part}."),
         accuracies=_bars(figures, "accuracy", count),
+        tables=tables,
         pictures=[confusion, calibration, *_pictures(data, seen, codes, model)],
         explanation=_explanation(model),
         notes=("Training curves are in the report of gadc fit; a model file does not hold them.",),
@@ -171,7 +182,7 @@ def _explanation(model: GADCClassifier) -> str | None:
 
 def _comparison(figures: Sequence[dict[str, Any]], caption: str) -> Comparison:
     first, *measures = figures[0]
-    rows = tuple((str(row[first]), tuple(_cell(row[key]) for key in measures)) for row in figures)
+    rows = tuple((format_value(row[first]), tuple(_cell(row[key]) for key in measures)) for row in figures)
     columns = (first, *(key.replace("_", " ") for key in measures))
     return Comparison(columns=columns, rows=rows, caption=f"{caption} Click a header to sort.")
 
