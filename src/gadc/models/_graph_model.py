@@ -118,5 +118,9 @@ class GraphModel(TrainedModel):
             logits = module(seen, graph)
         return Fitted(logits, trained, module, scores)
 
+    def through_training(self, data: Data, *, seed: int = 0) -> Callable[..., Tensor] | None:
+        """Differentiate the last steps of the training; see `Model.through_training`."""
+        return self._unrolled(data, seed) if self.differentiable else None
+
     def _features(self, x: Tensor) -> Tensor:
         return normalize_rows(check_features(type(self).__name__, x), self.normalize)

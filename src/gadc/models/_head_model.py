@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
 import torch
 from torch import Tensor, nn
@@ -15,8 +15,11 @@ from torch_geometric.data import Data
 from gadc._base.threads import threads_for
 from gadc.models._model import Fitted, TrainedModel
 from gadc.models._training.callbacks import Callback
+from gadc.models._training.closed_form import closed_form_scores
 from gadc.models._training.heads import MLP, build_head
 from gadc.models._training.loop import Trained, train
+
+Parts: TypeAlias = tuple[Tensor, Callable[[Tensor], Tensor]]  # features and the linear map of their columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +93,7 @@ class DiffuseFirst(HeadModel):
     def aggregate(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         """Return the diffused features, shape (n, d); differentiable in `x` and `edge_weight`."""
 
-    def diffusion(
-        self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None
-    ) -> tuple[Tensor, Callable[[Tensor], Tensor]] | None:
+    def diffusion(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> Parts | None:
         """Return features and the linear map of their columns that together make up `aggregate`.
 
         `Fitted.scores` then maps to the few columns of the head first, as S (X W) = (S X) W. None, the
@@ -117,3 +118,16 @@ class DiffuseFirst(HeadModel):
         with torch.no_grad():
             logits = module(features)
         return Fitted(logits, trained, module, scores)
+
+    def through_training(self, data: Data, *, seed: int = 0) -> Callable[..., Tensor] | None:
+        """Train a ridge head in closed form on the same diffusion; see `Model.through_training`.
+
+        It stands in for the trained head, which sees the same features. None if the aggregation is not a
+        linear map of columns.
+        """
+        found = self.diffusion(data.x, data.edge_index, data.edge_weight)
+        if found is None:
+            return None
+        return closed_form_scores(
+            data, found[0], lambda *edges: cast("Parts", self.diffusion(data.x, *edges))[1]
+        )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import wraps
+from dataclasses import dataclass, replace
+from functools import partial, wraps
 from typing import Any, ClassVar
 
+import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
@@ -16,6 +17,7 @@ from gadc.datasets._border import check_graph
 from gadc.diffusion import NORMALIZATIONS
 from gadc.models._training.callbacks import Callback
 from gadc.models._training.loop import Trained, Training
+from gadc.models._training.unrolling import WARM_EPOCHS, WarmStart, unrolled_scores
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,28 @@ class TrainedModel(Model):
         check_choice(type(self).__name__, self.normalize, "normalize", NORMALIZATIONS)
         self._training()
 
+    def _unrolled(self, data: Data, seed: int) -> Callable[..., Tensor]:
+        """Return `through_training` by the last steps of the training; see `_training.unrolling`.
+
+        Calls without a gradient train from new weights. Calls with a gradient, which follow each other on
+        slightly changed graphs, begin with the weights of the call before and train for a few epochs only.
+        """
+        warm = WarmStart()
+
+        def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+            graph = _on_edges(data, x, edge_index, edge_weight)
+            if edge_weight is None or not (edge_weight.requires_grad and torch.is_grad_enabled()):
+                with torch.enable_grad():
+                    return self.fit(graph, seed=seed).scores(x, edge_index, edge_weight).detach()
+            epochs = self.epochs if warm.begin(edge_index) else min(self.epochs, WARM_EPOCHS)
+            fitted = replace(self, epochs=epochs).fit(graph, seed=seed, callbacks=[warm])
+            warm.keep(fitted.module)
+            forward = partial(fitted.scores, x, edge_index, edge_weight)
+            mask, decay = data.train_mask, self.weight_decay
+            return unrolled_scores(fitted.module, forward, mask, data.y[mask], weight_decay=decay)
+
+        return scores
+
     def _training(self) -> Training:
         return Training(
             lr=self.lr,
@@ -160,3 +184,13 @@ class TrainedModel(Model):
             selection=self.selection,
             patience=self.patience,
         )
+
+
+def _on_edges(data: Data, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> Data:
+    """Return the labels and masks of a graph on other edges, held constant and without weights of 0."""
+    changed = data.__copy__()
+    changed.x, changed.edge_index, changed.edge_weight = x.detach(), edge_index, None
+    if edge_weight is not None:
+        weight = edge_weight.detach()
+        changed.edge_index, changed.edge_weight = edge_index[:, weight != 0], weight[weight != 0]
+    return changed

@@ -18,8 +18,10 @@ def _allowed(rules):
 
 @pytest.mark.parametrize("mode", ["flip", "add", "remove"])
 @pytest.mark.parametrize("protected", [None, [0], [3, 7, 10]])
-def test_pair_space_numbers_each_allowed_pair_once(mode, protected):
-    rules = Rules(mode=mode, protected=None if protected is None else torch.tensor(protected))
+@pytest.mark.parametrize("touching", [None, [1, 3, 8]])
+def test_pair_space_numbers_each_allowed_pair_once(mode, protected, touching):
+    nodes = [None if one is None else torch.tensor(one) for one in (protected, touching)]
+    rules = Rules(mode=mode, protected=nodes[0], touching=nodes[1])
     space = PairSpace.of(DATA, rules)
     found = [tuple(pair) for pair in space.pairs(torch.arange(space.size)).T.tolist()]
     assert len(set(found)) == len(found)

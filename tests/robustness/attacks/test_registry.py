@@ -28,6 +28,9 @@ QUICK = {
     "min-max": {"num_steps": 6, "num_samples": 5, "refit_every": 2, "refit": lambda data: one_hop},
     "prbcd": {"num_steps": 6, "resampling_steps": 4, "num_samples": 5},
     "grbcd": {"num_steps": 4},
+    "eva": {"num_generations": 3, "population": 4},
+    "poison-pgd": {"num_steps": 6, "num_samples": 5},
+    "poison-prbcd": {"num_steps": 6, "resampling_steps": 4, "num_samples": 5},
     "metattack": {"num_steps": 5},
     "nettack": {"threshold": None},
 }
@@ -79,6 +82,16 @@ def test_attack_spares_protected_nodes(name, mode):
     assert not bool(torch.isin(flips.pairs, protected).any())
 
 
+@EVERY
+@pytest.mark.parametrize("mode", ["flip", "add", "remove"])
+def test_attack_flips_only_pairs_that_touch_the_required_nodes(name, mode):
+    touching = torch.tensor([2, 5, 9])
+    flips = run(name, rules=Rules(mode=mode, touching=touching, protected=torch.tensor([0])))
+    assert len(flips)
+    assert bool(torch.isin(flips.pairs, touching).any(0).all())
+    assert not bool((flips.pairs == 0).any())
+
+
 def uneven_costs(pairs):
     return 0.5 + (pairs.sum(0) % 4).double()
 
@@ -105,8 +118,8 @@ def test_random_attack_depends_on_its_seed(name):
     assert as_set(run(name, seed=1)) != as_set(run(name, seed=2))
 
 
-@pytest.mark.parametrize("name", ["fga", "pgd", "prbcd", "grbcd"])
-def test_gradient_attack_refuses_to_run_without_scores(name):
+@pytest.mark.parametrize("name", ["fga", "pgd", "prbcd", "grbcd", "eva", "poison-pgd", "poison-prbcd"])
+def test_attack_on_scores_refuses_to_run_without_scores(name):
     with pytest.raises(ValueError, match="scores must be a function of the graph, got None"):
         make_attack(name, **QUICK.get(name, {}))(None, DATA, nodes=NODES, budget=2)
 

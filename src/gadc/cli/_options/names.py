@@ -3,7 +3,20 @@
 The registries take seconds to import, and help is shown at once. A test compares the two.
 """
 
-ATTACKS = ("random", "dice", "fga", "pgd", "min-max", "prbcd", "grbcd", "metattack", "nettack")
+ATTACKS = (
+    "random",
+    "dice",
+    "fga",
+    "pgd",
+    "min-max",
+    "prbcd",
+    "grbcd",
+    "eva",
+    "poison-pgd",
+    "poison-prbcd",
+    "metattack",
+    "nettack",
+)
 KINDS = ("heterophily", "edge", "missing_edge", "label", "feature", "duplicate", "isolated", "leak")
 METRICS = ("accuracy", "balanced-accuracy")
 NOISES = (

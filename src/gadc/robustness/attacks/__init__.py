@@ -8,7 +8,9 @@ An attack does not know the model: it differentiates a function `(x, edge_index,
 - `make_attack`, `ATTACKS`: attacks on edges by name. Each is an `EdgeAttack` and returns `Flips`.
 - `register_attack`: an attack of another package; entry points of the group `gadc.attacks` do the same.
 - `RandomFlips`, `DICE`: use no scores. `FGA`, `PGD`, `MinMax`, `PRBCD`, `GRBCD`: follow the gradient of the
-  scores. `Metattack`, `Nettack`: attack a surrogate of their own.
+  scores. `EvA`: evolves flips without a gradient. `Metattack`, `Nettack`: attack a surrogate of their own.
+- `PoisonPGD`, `PoisonPRBCD`: follow the gradient through the training, which `training_scores` and
+  `stand_in_scores` turn into a function of the graph.
 - `FeatureAttack`, `Injection`: change features, and add nodes, instead of flipping edges.
 - `Rules`: what the attacker is allowed to do. `LOSSES`, `make_loss`: what the attacker maximises.
 - `save_perturbation`, `load_perturbation`, `make_manifest`: attacks on disk.
@@ -22,6 +24,7 @@ from typing import Any
 from gadc._base.plugins import Registry
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Rules, Scores
 from gadc.robustness.attacks._dice import DICE
+from gadc.robustness.attacks._eva import EvA
 from gadc.robustness.attacks._features import FeatureAttack
 from gadc.robustness.attacks._fga import FGA
 from gadc.robustness.attacks._injection import Injection
@@ -30,8 +33,10 @@ from gadc.robustness.attacks._metattack import Metattack
 from gadc.robustness.attacks._minmax import MinMax
 from gadc.robustness.attacks._nettack import Nettack
 from gadc.robustness.attacks._pgd import PGD
+from gadc.robustness.attacks._poisoning import PoisonPGD, PoisonPRBCD
 from gadc.robustness.attacks._prbcd import GRBCD, PRBCD
 from gadc.robustness.attacks._random import RandomFlips
+from gadc.robustness.attacks._stand_in import stand_in_scores, training_scores
 from gadc.robustness.attacks._storage import load_perturbation, make_manifest, save_perturbation
 
 _BUILTIN: dict[str, Callable[..., EdgeAttack]] = {
@@ -42,6 +47,9 @@ _BUILTIN: dict[str, Callable[..., EdgeAttack]] = {
     "min-max": MinMax,
     "prbcd": PRBCD,
     "grbcd": GRBCD,
+    "eva": EvA,
+    "poison-pgd": PoisonPGD,
+    "poison-prbcd": PoisonPRBCD,
     "metattack": Metattack,
     "nettack": Nettack,
 }
@@ -102,12 +110,15 @@ __all__ = [
     "PGD",
     "PRBCD",
     "EdgeAttack",
+    "EvA",
     "FeatureAttack",
     "Flips",
     "Injection",
     "Metattack",
     "MinMax",
     "Nettack",
+    "PoisonPGD",
+    "PoisonPRBCD",
     "RandomFlips",
     "Rules",
     "Scores",
@@ -117,4 +128,6 @@ __all__ = [
     "make_manifest",
     "register_attack",
     "save_perturbation",
+    "stand_in_scores",
+    "training_scores",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import torch
 from torch import Tensor
@@ -31,6 +31,8 @@ class Rules:
     Args:
         mode: "flip" (default) adds and removes edges, "add" and "remove" do only one of the two.
         protected: Numbers of nodes whose edges cannot be changed; none by default.
+        touching: Numbers of nodes of which a pair must have at least one, such as the nodes that arrived
+            after the training; by default every pair may be flipped.
         cost: Function from k pairs, shape (2, k), to k costs > 0; the budget then limits the sum of the
             costs. By default every pair costs 1.
 
@@ -43,6 +45,7 @@ class Rules:
 
     mode: str = "flip"
     protected: Tensor | None = None
+    touching: Tensor | None = None
     cost: Callable[[Tensor], Tensor] | None = None
 
     def __post_init__(self) -> None:
@@ -53,6 +56,8 @@ class Rules:
         allowed = torch.ones_like(present) if self.mode == "flip" else present == (self.mode == "remove")
         if self.protected is not None:
             allowed = allowed & ~torch.isin(pairs, self.protected).any(0)
+        if self.touching is not None:
+            allowed = allowed & torch.isin(pairs, self.touching).any(0)
         return allowed
 
     def costs(self, pairs: Tensor) -> Tensor:
@@ -146,6 +151,10 @@ class EdgeAttack(ABC):
 
     A subclass has a method `find`; see `gadc.robustness.register_attack`.
 
+    Attributes:
+        attacks_training: Whether the scores have to be a function of the graph that includes the training, as
+            `training_scores` returns it; False unless an attack overrides it.
+
     Examples:
         >>> import torch
         >>> from gadc.datasets import csbm
@@ -156,6 +165,8 @@ class EdgeAttack(ABC):
         >>> len(FirstPair()(None, csbm(60, num_features=4, seed=0), nodes=torch.tensor([0]), budget=1))
         1
     """
+
+    attacks_training: ClassVar[bool] = False
 
     def __call__(
         self,

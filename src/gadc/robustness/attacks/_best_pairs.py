@@ -61,6 +61,10 @@ def _keep_allowed(gain: Tensor, start: int, edges: Tensor, removable: Tensor, ru
         places = rules.protected[rules.protected >= start] - start
         gain[:, places] = -torch.inf
         gain[places[places < height]] = -torch.inf
+    if rules.touching is not None:
+        nodes = torch.arange(start, start + gain.shape[1])
+        other = ~torch.isin(nodes, rules.touching)
+        gain.masked_fill_(other[:height].unsqueeze(1) & other, -torch.inf)
 
 
 def _keep_affordable(gain: Tensor, start: int, rules: Rules, budget: float) -> None:

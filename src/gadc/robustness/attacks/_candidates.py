@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -19,14 +19,18 @@ class PairSpace:
     """The pairs that the rules allow to flip, numbered 0..size-1.
 
     Attributes:
-        free: Nodes that are not protected, ascending.
-        edges: Sorted pair numbers of the edges among the free nodes, which are renumbered from 0.
+        free: Nodes that are not protected. Those that a pair need not touch come first, so that the pairs
+            among them have the lowest numbers and can be left out.
+        edges: Sorted pair numbers of the edges among the free nodes, which are renumbered from 0, without the
+            pairs that are left out and counted from the first that is not.
         mode: The mode of the rules.
+        skipped: Number of the pairs that are left out because they touch none of the required nodes.
     """
 
     free: Tensor
     edges: Tensor
     mode: str
+    skipped: int = 0
 
     @classmethod
     def of(cls, data: Data, rules: Rules) -> PairSpace:
@@ -34,18 +38,26 @@ class PairSpace:
         is_free = torch.ones(data.num_nodes, dtype=torch.bool)
         if rules.protected is not None:
             is_free[rules.protected] = False
+        nodes = torch.nonzero(is_free).squeeze(1)
+        required = torch.ones_like(nodes, dtype=torch.bool)
+        if rules.touching is not None:
+            required = torch.isin(nodes, rules.touching)
+        num_others = int((~required).sum())
+        free = torch.cat([nodes[~required], nodes[required]])
         u, v = pair_ends(encode_pairs(data.edge_index, None)[0])
         inner = is_free[u] & is_free[v]
-        place = is_free.long().cumsum(0) - 1
-        edges = pair_numbers(place[u[inner]], place[v[inner]])
-        return cls(torch.nonzero(is_free).squeeze(1), torch.sort(edges).values, rules.mode)
+        place = torch.empty(data.num_nodes, dtype=torch.int64)
+        place[free] = torch.arange(len(free))
+        skipped = num_others * (num_others - 1) // 2
+        edges = pair_numbers(place[u[inner]], place[v[inner]]) - skipped
+        return cls(free, torch.sort(edges[edges >= 0]).values, rules.mode, skipped)
 
     @property
     def size(self) -> int:
         """Number of pairs."""
         if self.mode == "remove":
             return len(self.edges)
-        total = len(self.free) * (len(self.free) - 1) // 2
+        total = len(self.free) * (len(self.free) - 1) // 2 - self.skipped
         return total - len(self.edges) if self.mode == "add" else total
 
     def pairs(self, ranks: Tensor) -> Tensor:
@@ -54,7 +66,7 @@ class PairSpace:
             ranks = self.edges[ranks]
         elif self.mode == "add":
             ranks = non_edge_numbers(self.edges, ranks)
-        return self.free[pair_ends(ranks)]
+        return self.free[pair_ends(ranks + self.skipped)].sort(0).values
 
     def draw(self, count: int, generator: torch.Generator) -> Tensor:
         """Draw `count` different pairs uniformly, in random order, or all pairs if there are fewer."""
@@ -75,7 +87,7 @@ def candidate_pairs(
         return space.pairs(torch.arange(space.size))
     chosen = []
     if space.mode == "flip":
-        edges = PairSpace(space.free, space.edges, "remove")
+        edges = replace(space, mode="remove")
         chosen.append(edges.draw(block_size // 4, generator))
     n = data.num_nodes
     if len(nodes) * n <= block_size // 4:

@@ -6,7 +6,7 @@ Human Behaviour 2018.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -45,8 +45,8 @@ class DICE(EdgeAttack):
         space, count = PairSpace.of(data, rules), num_draws(budget, rules)
         share = {"add": 1.0, "remove": 0.0}.get(rules.mode, self.add_share)
         added = torch.rand(count, generator=generator) < share
-        new = _across(PairSpace(space.free, space.edges, "add"), data.y, int(added.sum()), generator)
-        old = PairSpace(space.free, space.edges, "remove").draw(len(space.edges), generator)
+        new = _across(replace(space, mode="add"), data.y, int(added.sum()), generator)
+        old = replace(space, mode="remove").draw(len(space.edges), generator)
         same = (data.y[old[0]] == data.y[old[1]]) & (data.y[old[0]] >= 0)
         old = old[:, same][:, : count - int(added.sum())]
         pairs = torch.cat([new, old], 1)
