@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 import torch
 from torch_geometric.data import Data
@@ -220,3 +221,37 @@ def test_fit_refuses_a_saved_graph_with_several_splits(run, tmp_path):
     code, _, err = run("fit", "--graph", tmp_path / "g.pt", "-o", tmp_path / "m")
     assert code == 2
     assert "got 10 splits; choose one, such as data.train_mask[:, 0]" in err
+
+
+def _rivals(folder):
+    """Write two camps that support their own and attack the others."""
+    rng = np.random.default_rng(0)
+    camp = np.arange(40) % 2
+    pairs = [(i, j) for i in range(40) for j in range(i) if rng.random() < 0.2]
+    edges = [f"{i},{j},{1 if camp[i] == camp[j] else -1}" for i, j in pairs]
+    (folder / "e.csv").write_text("\n".join(["source,target,vote", *edges]) + "\n")
+    noisy = rng.normal(0, 1, 40) + np.where(camp, 0.3, -0.3)
+    nodes = [f"{i},{noisy[i]:.3f},{'north' if camp[i] else 'south'}" for i in range(40)]
+    (folder / "n.csv").write_text("\n".join(["id,x,camp", *nodes]) + "\n")
+    return ("--edges", folder / "e.csv", "--nodes", folder / "n.csv", "--label", "camp")
+
+
+def test_signed_weights_are_fitted_stored_and_read_again(run, run_json, tmp_path):
+    tables, out = _rivals(tmp_path), tmp_path / "model.safetensors"
+    plain = ("--weight", "vote", "--variant", "plain", "--lam", "16", "-o", out)
+    code, _, err = run("fit", *tables, *plain)
+    assert code == 2
+    assert "--signed accepts negative weights" in err
+    code, _, err = run("fit", *tables, "--weight", "vote", "--signed", "-o", out)
+    assert (code, "models of auto need weights >= 0" in err) == (2, True)
+    run_json("fit", *tables, *plain, "--signed")
+    assert run_json("evaluate", out, *tables)["accuracy"] > 0.8  # neither --signed nor --weight again
+    (tmp_path / "new.csv").write_text("id,x\n90,0\n91,0\n")
+    (tmp_path / "new_edges.csv").write_text("source,target,vote\n90,0,-1\n90,2,-1\n91,0,1\n91,2,1\n")
+    added = ("--add-nodes", tmp_path / "new.csv", "--add-edges", tmp_path / "new_edges.csv")
+    run_json("predict", out, *tables, *added, "-o", tmp_path / "p.csv")
+    assert pl.read_csv(tmp_path / "p.csv")["class"].to_list() == ["north", "south"]
+    code, _, err = run("edges", *tables, "--weight", "vote", "--signed")
+    assert (code, "--signed cannot be used in gadc edges" in err) == (2, True)
+    code, _, err = run("edges", *tables, "--model", out)
+    assert (code, "suspicious_edges: edge_weight must be >= 0" in err) == (2, True)

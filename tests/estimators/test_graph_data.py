@@ -177,5 +177,5 @@ def test_fit_data_refuses_invalid_data(data, change, message):
 
 def test_fit_data_refuses_negative_weights(data):
     data.edge_weight[0] = -1.0
-    with pytest.raises(ValueError, match="edge_weight must be >= 0, got -1"):
+    with pytest.raises(ValueError, match=r"edge_weight must be >= 0, unless signed=True .* got -1"):
         GADCClassifier(**QUICK).fit_data(data)

@@ -18,6 +18,8 @@ from gadc.datasets import FeaturePreparation, from_tables
 if TYPE_CHECKING:
     from gadc.cli._graph_data import AnyModel
 
+_OF_EDGES = ("weight", "time")  # roles of columns that a table without edges does not need
+
 
 def add_nodes(graph: GraphOptions, model: AnyModel, known: Data, nodes: Path, edges: Path) -> Data:
     """Return the known graph joined with new nodes, which are numbered after the known ones.
@@ -34,14 +36,14 @@ def add_nodes(graph: GraphOptions, model: AnyModel, known: Data, nodes: Path, ed
         raise ValueError("--add-nodes requires a model and a graph of tables (--edges and --nodes).")
     roles = preparation.roles
     ends: dict[str, list[str]] = {roles.get(role, role): [] for role in ("source", "target")}
-    weighted: dict[str, list[str]] = {roles["weight"]: []} if "weight" in roles else {}
-    nothing = pl.DataFrame({**ends, **weighted}, schema=dict.fromkeys((*ends, *weighted), pl.String))
+    nothing = pl.DataFrame(ends, schema=dict.fromkeys(ends, pl.String))
+    of_nodes = replace(preparation, roles={role: roles[role] for role in roles if role not in _OF_EDGES})
     new = from_tables(
-        nothing, nodes, node_id=graph.node_id, preparation=preparation, csv_options=graph.csv_options
+        nothing, nodes, node_id=graph.node_id, preparation=of_nodes, csv_options=graph.csv_options
     )
     tell_notes(new, compare_scales=False)
     ids = _all_ids(known.node_ids, new.node_ids)
-    joined = _read_edges(graph, preparation, ids, edges)
+    joined = _read_edges(graph, preparation, ids, edges, signed=model.signed)
     parts = [(known.edge_index, known.get("edge_weight")), (joined.edge_index, joined.get("edge_weight"))]
     return Data(
         x=torch.cat([known.x, new.x.to(known.x.dtype)]),
@@ -54,7 +56,9 @@ def add_nodes(graph: GraphOptions, model: AnyModel, known: Data, nodes: Path, ed
     )
 
 
-def _read_edges(graph: GraphOptions, preparation: FeaturePreparation, ids: list[Any], edges: Path) -> Data:
+def _read_edges(
+    graph: GraphOptions, preparation: FeaturePreparation, ids: list[Any], edges: Path, *, signed: bool
+) -> Data:
     """Read the new edges between any two of the ids."""
     name = preparation.roles.get("node id", "id")
     without = replace(preparation, columns=())  # ids alone; weights are compressed as in fit
@@ -74,6 +78,7 @@ def _read_edges(graph: GraphOptions, preparation: FeaturePreparation, ids: list[
         csv_options=graph.csv_options,
         repair=graph.repairs,
         lenient=graph.lenient,
+        signed=signed,
     )
     if int(found.num_nodes) != len(ids):
         raise ValueError(

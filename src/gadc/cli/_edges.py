@@ -94,6 +94,7 @@ def edges(
     Example: gadc edges --edges edges.csv --nodes nodes.csv -o suspicious.parquet
     """
     check_table_path(out, escape_formulas=escape_formulas)
+    graph.refuse_signs("gadc edges", "its scores take similar ends for a sign of a right edge")
     opened = graph.open_packed(*(() if truth is None else ("source", "target")))
     if opened is not None and (model is None or not _fits_for_effects(opened, cluster)):
         return _packed_edges(

@@ -92,6 +92,10 @@ def fit(
             raise ValueError(f"--task {task} requires tables (--edges and --nodes), got a packed graph.")
         return _fit_packed(packed, diffusion, cluster, out, head or "linear", graph, as_json)
     chosen_task = targets.decide_task(graph, task)
+    if graph.signed and chosen_task == "classify" and diffusion.variant == "auto":
+        raise ValueError(
+            "--signed requires --variant plain, I, II, III or IV: models of auto need weights >= 0."
+        )
     if chosen_task != "classify":
         options: dict[str, Any] = {
             "task": chosen_task,
@@ -107,7 +111,7 @@ def fit(
     tell_notes(data)
     seen = labels_to_fit(data)
     _tell_ignored(diffusion, head)
-    models = _models(diffusion, head, graph.seed)
+    models = _models(diffusion, head, graph)
     for name, model in models.items():
         seconds = model.time_budget if model.variant == "auto" else None
         with working_until(f"Training {name}", seconds) as tell:
@@ -128,7 +132,7 @@ def fit(
         say(f"Wrote {report}.")
     known, classes = int((seen.y >= 0).sum()), chosen.classes_.tolist()
     if as_json:
-        settings = {**diffusion.settings(), "head": head, "seed": graph.seed}
+        settings = {**diffusion.settings(), "signed": graph.signed, "head": head, "seed": graph.seed}
         facts = {"out": str(out), "labels": known, "classes": classes, "settings": settings}
         facts["largest_class"] = _largest(seen.y)
         reasons = {"explanation": chosen.explain_, "report": chosen.report_}
@@ -201,9 +205,9 @@ def _fit_packed(
     say(f"Wrote {out}.")
 
 
-def _models(options: ClassifierOptions, head: str, seed: int) -> dict[str, GADCClassifier]:
+def _models(options: ClassifierOptions, head: str, graph: GraphOptions) -> dict[str, GADCClassifier]:
     """Return the model that is saved, then its controls."""
-    settings = {**options.settings(), "random_state": seed}
+    settings = {**options.settings(), "signed": graph.signed, "random_state": graph.seed}
     models = {f"GADC {options.variant}": estimators.GADCClassifier(head=head, **settings)}
     if options.variant == "auto":  # its candidates are the controls
         return models

@@ -47,7 +47,7 @@ def fit_targets(
         data = graph.read(task=task)
     tell_notes(data)
     truth = known_targets(data)
-    model, alone = _models(diffusion, task, head, graph.seed)
+    model, alone = _models(diffusion, task, head, graph)
     seconds = model.time_budget if model.variant == "auto" else None
     with working_until(f"Training {type(model).__name__}", seconds) as tell:
         model.fit_data(data, tell=tell)
@@ -76,14 +76,15 @@ def fit_targets(
 
 
 def _models(
-    options: ClassifierOptions, task: str, head: str | None, seed: int
+    options: ClassifierOptions, task: str, head: str | None, graph: GraphOptions
 ) -> tuple[TargetModel, TargetModel]:
     """Return the model and its control without the graph."""
     if options.scoring is not None:
         raise ValueError(f"--scoring chooses among classifiers and cannot be used with --task {task}.")
     names = DiffusionOptions.__dataclass_fields__
     settings: dict[str, Any] = {name: value for name, value in options.settings().items() if name in names}
-    settings |= {"time_budget": options.settings()["time_budget"], "random_state": seed}
+    settings |= {"time_budget": options.settings()["time_budget"], "random_state": graph.seed}
+    settings["signed"] = graph.signed
     settings |= {} if head is None else {"head": head}
     control = {**settings, "variant": "plain", "lam": 0.0}
     if task == "regress":

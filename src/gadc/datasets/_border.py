@@ -91,6 +91,16 @@ def check_graph(owner: str, data: Any, *, needs: Sequence[str] = (), keep_sparse
     return data if same else checked
 
 
+def check_unsigned(owner: str, data: Data) -> None:
+    """Refuse negative weights where an edge between similar nodes is taken to be right."""
+    weight = data.get("edge_weight")
+    if weight is not None and len(weight) and float(weight.min()) < 0:
+        raise ValueError(
+            f"{owner}: edge_weight must be >= 0, since similar ends are taken for a sign of a right edge, "
+            f"got {float(weight.min()):g}."
+        )
+
+
 def _features(owner: str, x: Any, name: str) -> Tensor:
     if isinstance(x, Tensor) and x.ndim == 2:
         needed = x.numel() * (4 if x.layout != torch.strided or x.dtype in _HALF else 0)

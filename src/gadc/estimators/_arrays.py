@@ -31,26 +31,36 @@ def to_sparse_tensor(X: Any) -> Tensor:
     return to_csr_tensor(X) if is_sparse(X) else to_tensor(X)
 
 
-def matrix_to_graph(owner: str, adjacency: Any, num_nodes: int) -> Data:
-    """Read the edges of a square matrix of weights >= 0 or of a graph of another library.
+def matrix_to_graph(owner: str, adjacency: Any, num_nodes: int, *, signed: bool = False) -> Data:
+    """Read the edges of a square matrix of weights or of a graph of another library.
 
-    Stored zeros are not edges.
+    Stored zeros are not edges. Weights must be >= 0 unless they may be `signed`.
     """
     adjacency = to_matrix(owner, adjacency, num_nodes)
     hint = "one row and column per row of X"
     split = " (Cross-validation that splits rows would split the graph as well: see NodeClassifier.)"
-    edge_index, weights = _read_matrix(owner, "adjacency", adjacency, (num_nodes, num_nodes), hint, split)
+    shape = (num_nodes, num_nodes)
+    edge_index, weights = _read_matrix(owner, "adjacency", adjacency, shape, hint, split, signed=signed)
     return Data(edge_index=edge_index, edge_weight=weights, num_nodes=num_nodes)
 
 
-def matrix_to_links(owner: str, links: Any, shape: tuple[int, int]) -> tuple[Tensor, Tensor]:
+def matrix_to_links(
+    owner: str, links: Any, shape: tuple[int, int], *, signed: bool = False
+) -> tuple[Tensor, Tensor]:
     """Read edges and weights between new nodes (rows) and known nodes (columns) from a matrix."""
     hint = "one row per new node and one column per node of fit"
-    return _read_matrix(owner, "edges_to_known", links, shape, hint)
+    return _read_matrix(owner, "edges_to_known", links, shape, hint, signed=signed)
 
 
 def _read_matrix(
-    owner: str, name: str, given: Any, shape: tuple[int, int], hint: str, advice: str = ""
+    owner: str,
+    name: str,
+    given: Any,
+    shape: tuple[int, int],
+    hint: str,
+    advice: str = "",
+    *,
+    signed: bool,
 ) -> tuple[Tensor, Tensor]:
     """Return rows, columns and weights of the entries of a matrix."""
     if not is_sparse(given):
@@ -66,9 +76,10 @@ def _read_matrix(
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     weights = matrix.data.astype(np.float64)
-    if not (np.isfinite(weights) & (weights >= 0)).all():
-        worst = weights[~(np.isfinite(weights) & (weights >= 0))][0]
-        raise ValueError(f"{owner}: {name} must hold finite weights >= 0, got {worst:g}.")
+    usable = np.isfinite(weights) & (signed | (weights >= 0))
+    if not usable.all():
+        rule = "finite weights" if signed else "finite weights >= 0 (signed=True accepts negative ones)"
+        raise ValueError(f"{owner}: {name} must hold {rule}, got {weights[~usable][0]:g}.")
     edge_index = torch.from_numpy(np.stack([matrix.row, matrix.col]).astype(np.int64))
     return edge_index, torch.from_numpy(weights)
 

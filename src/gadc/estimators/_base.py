@@ -13,7 +13,7 @@ from gadc._base.scalars import check_choice, check_count, check_number
 from gadc.diffusion import NORMALIZATIONS, VARIANTS, diffuse, make_transition, neumann, normalize_rows
 from gadc.estimators._arrays import matrix_to_graph
 
-DIFFUSION = ("variant", "lam", "num_steps", "eps", "normalize", "rtol", "self_loops", "directed")
+DIFFUSION = ("variant", "lam", "num_steps", "eps", "normalize", "rtol", "self_loops", "directed", "signed")
 MAX_STEPS = 100_000  # more steps than any graph needs; a larger number is a slip or a damaged file
 
 
@@ -26,6 +26,7 @@ class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
     """Diffuse features over a graph, which the constructor or a method is given; without one, do not."""
 
     _variants = tuple(VARIANTS)
+    _signed_auto = True  # whether candidates of "auto" may read negative weights
     adjacency: Any
     variant: str
     lam: float
@@ -35,6 +36,7 @@ class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
     rtol: float | None
     self_loops: float | None
     directed: bool
+    signed: bool
     graph_: Data | None
 
     def _check_diffusion(self) -> None:
@@ -43,7 +45,14 @@ class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
         check_choice(owner, self.variant, "variant", self._variants)
         check_choice(owner, self.normalize, "normalize", NORMALIZATIONS)
         variant = "II" if self.variant == "auto" else self.variant
-        make_transition(variant, eps=self.eps, self_loops=self.self_loops, directed=self.directed)
+        make_transition(
+            variant, eps=self.eps, self_loops=self.self_loops, directed=self.directed, signed=self.signed
+        )
+        if self.signed and self.variant == "auto" and not self._signed_auto:
+            raise ValueError(
+                f"{owner}: variant must be one of plain, I, II, III, IV with signed=True, since candidates "
+                "of 'auto' require weights >= 0, got 'auto'."
+            )
         if self.num_steps is not None:
             check_steps(owner, self.num_steps)
         neumann(self.lam, 0 if self.num_steps is None else self.num_steps)
@@ -53,14 +62,17 @@ class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
     def _fit_graph(self, adjacency: Any, num_rows: int) -> Data | None:
         """Return the graph given to `fit`, or else to the constructor."""
         chosen = self.adjacency if adjacency is None else adjacency
-        return None if chosen is None else matrix_to_graph(type(self).__name__, chosen, num_rows)
+        return None if chosen is None else self._read_matrix(chosen, num_rows)
 
     def _predict_graph(self, adjacency: Any, num_rows: int) -> Data | None:
         """Return the graph given to a method, or else the graph of `fit`, which fits its own nodes only."""
         if adjacency is not None:
-            return matrix_to_graph(type(self).__name__, adjacency, num_rows)
+            return self._read_matrix(adjacency, num_rows)
         self._check_rows(num_rows)
         return self.graph_
+
+    def _read_matrix(self, adjacency: Any, num_rows: int) -> Data:
+        return matrix_to_graph(type(self).__name__, adjacency, num_rows, signed=self.signed)
 
     def _check_rows(self, num_rows: int) -> None:
         if self.graph_ is not None and self.graph_.num_nodes != num_rows:

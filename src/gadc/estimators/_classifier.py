@@ -62,6 +62,7 @@ class GADCClassifier(ClassPredictor):
         rtol: Allowed relative error of the diffusion. Default: None, which sums the series directly.
         self_loops: Weight of the self-loops. Default: None, the default of the variant.
         directed: Read A_ij as node i reading from node j only instead of as an undirected edge. Default: no.
+        signed: Accept negative weights, with degrees Σ_j |w_ij|; not for "auto" and IV+. Default: no.
         head: "linear" or "mlp". Default: "linear".
         hidden: Width of the hidden layer of the MLP. Default: 64.
         dropout: Dropout on the input and the hidden layer of the head. Default: 0.
@@ -128,6 +129,7 @@ class GADCClassifier(ClassPredictor):
     """
 
     _variants = ("auto", *VARIANTS)
+    _signed_auto = False
     _find_scale = staticmethod(median_norm)  # what features are divided by before the head sees them
     report_: dict[str, Any]
     feature_preparation_: FeaturePreparation | None
@@ -143,6 +145,7 @@ class GADCClassifier(ClassPredictor):
         rtol: float | None = None,
         self_loops: float | None = None,
         directed: bool = False,
+        signed: bool = False,
         head: str = "linear",
         hidden: int = 64,
         dropout: float = 0.0,
@@ -167,6 +170,7 @@ class GADCClassifier(ClassPredictor):
         self.rtol = rtol
         self.self_loops = self_loops
         self.directed = directed
+        self.signed = signed
         self.head = head
         self.hidden = hidden
         self.dropout = dropout
@@ -249,7 +253,7 @@ class GADCClassifier(ClassPredictor):
         x = read_features(owner, data)
         data, weight = _weighted(owner, data)
         self.classes_, codes = read_labels(owner, data, self.unlabeled)
-        self.graph_ = check_has_edges(owner, read_edges(owner, data, len(x)))
+        self.graph_ = check_has_edges(owner, read_edges(owner, data, len(x), signed=self.signed))
         self._set_features(x.shape[1], data.get("feature_names"))
         self.features_ = x
         self.feature_preparation_ = read_preparation(data)

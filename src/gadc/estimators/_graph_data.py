@@ -82,20 +82,23 @@ def read_preparation(data: Data) -> FeaturePreparation | None:
     return known if known.names == list(data.get("feature_names") or ()) else None
 
 
-def read_edges(owner: str, data: Data, num_nodes: int) -> Data | None:
-    """Return the graph alone, without edges of weight 0; None if `data` has no `edge_index`."""
+def read_edges(owner: str, data: Data, num_nodes: int, *, signed: bool = False) -> Data | None:
+    """Return the graph alone, without edges of weight 0; None if `data` has no `edge_index`.
+
+    A negative weight is an error unless weights may be `signed`.
+    """
     if data.edge_index is None:
         return None
     edge_index, edge_weight = check_edge_index(owner, data.edge_index, num_nodes), data.get("edge_weight")
     if edge_weight is not None:
         edge_weight = check_edge_weight(owner, edge_weight, edge_index.shape[1], torch.float64).detach()
-        if (edge_weight < 0).any():
+        if not signed and (edge_weight < 0).any():
             raise ValueError(
-                f"{owner}: edge_weight must be >= 0, got {float(edge_weight.min()):g}; signed weights are "
-                "for gadc.diffuse(..., signed=True) and gadc denoise --signed."
+                f"{owner}: edge_weight must be >= 0, unless signed=True takes degrees from the sizes of the "
+                f"weights, got {float(edge_weight.min()):g}."
             )
         if (edge_weight == 0).any():
-            edge_index, edge_weight = edge_index[:, edge_weight > 0], edge_weight[edge_weight > 0]
+            edge_index, edge_weight = edge_index[:, edge_weight != 0], edge_weight[edge_weight != 0]
     return Data(edge_index=edge_index, edge_weight=edge_weight, num_nodes=num_nodes)
 
 

@@ -53,7 +53,7 @@ class GraphPredictor(DiffusionEstimator):
             )
         self._check_rows(len(known))
         new = self._rows(X)
-        graph = join_graphs(owner, self.graph_, len(new), edges_to_known, adjacency)
+        graph = join_graphs(owner, self.graph_, len(new), edges_to_known, adjacency, signed=self.signed)
         return self._node_scores(join_rows(known, new), graph, elsewhere=True)[len(known) :]
 
     def _rows(self, X: Any) -> Tensor:
@@ -69,7 +69,7 @@ class GraphPredictor(DiffusionEstimator):
         )
         names = getattr(self, "feature_names_in_", None)
         x = match_features(type(self).__name__, data, self.n_features_in_, names)
-        graph = read_edges(type(self).__name__, data, len(x))
+        graph = read_edges(type(self).__name__, data, len(x), signed=self.signed)
         if graph is not None:
             return self._node_scores(x, graph, elsewhere=not self._is_own(graph))
         self._check_rows(len(x))

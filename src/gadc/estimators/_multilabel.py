@@ -43,6 +43,8 @@ class GADCMultilabelClassifier(ClassifierMixin, TargetEstimator):  # type: ignor
         rtol: Allowed relative error of the diffusion. Default: None, which sums the series directly.
         self_loops: Weight of the self-loops. Default: None, the default of the variant.
         directed: Read A_ij as node i reading from node j only instead of as an undirected edge. Default: no.
+        signed: Accept negative weights, with degrees Σ_j |w_ij|; not for IV+, which "auto" then leaves out.
+            Default: no.
         head: "logistic" (one logistic regression per label) or "mlp" (one MLP for all). Default: "logistic".
         alpha: Penalty > 0 of the weights. Default: 1.
         threshold: Probability from which a node has a label, between 0 and 1, or None to choose one per label
@@ -109,6 +111,7 @@ class GADCMultilabelClassifier(ClassifierMixin, TargetEstimator):  # type: ignor
         rtol: float | None = None,
         self_loops: float | None = None,
         directed: bool = False,
+        signed: bool = False,
         head: str = "logistic",
         alpha: float = 1.0,
         threshold: float | None = None,
@@ -130,6 +133,7 @@ class GADCMultilabelClassifier(ClassifierMixin, TargetEstimator):  # type: ignor
         self.rtol = rtol
         self.self_loops = self_loops
         self.directed = directed
+        self.signed = signed
         self.head = head
         self.alpha = alpha
         self.threshold = threshold

@@ -11,7 +11,9 @@ from torch_geometric.data import Data
 from gadc.estimators._arrays import matrix_to_graph, matrix_to_links
 
 
-def join_graphs(owner: str, known: Data, num_new: int, links: Any, adjacency: Any) -> Data:
+def join_graphs(
+    owner: str, known: Data, num_new: int, links: Any, adjacency: Any, *, signed: bool = False
+) -> Data:
     """Return the graph of the known nodes and, numbered after them, the new ones.
 
     Args:
@@ -20,13 +22,14 @@ def join_graphs(owner: str, known: Data, num_new: int, links: Any, adjacency: An
         num_new: Number of new nodes.
         links: Weights >= 0 of the edges between new nodes (rows) and known nodes (columns).
         adjacency: Weights >= 0 of the edges among the new nodes, or None without such edges.
+        signed: Whether weights may be negative. Default: no.
     """
     n = int(known.num_nodes)
-    pairs, weights = matrix_to_links(owner, links, (num_new, n))
+    pairs, weights = matrix_to_links(owner, links, (num_new, n), signed=signed)
     shift = torch.tensor([[n], [0]])  # a new node reads from a known one
     edges, every = [known.edge_index, pairs + shift], [_weights(known), weights]
     if adjacency is not None:
-        among = matrix_to_graph(owner, adjacency, num_new)
+        among = matrix_to_graph(owner, adjacency, num_new, signed=signed)
         edges.append(among.edge_index + n)
         every.append(among.edge_weight)
     return Data(edge_index=torch.cat(edges, 1), edge_weight=torch.cat(every), num_nodes=n + num_new)

@@ -41,6 +41,8 @@ class GADCRegressor(RegressorMixin, TargetEstimator):  # type: ignore[misc]
         rtol: Allowed relative error of the diffusion. Default: None, which sums the series directly.
         self_loops: Weight of the self-loops. Default: None, the default of the variant.
         directed: Read A_ij as node i reading from node j only instead of as an undirected edge. Default: no.
+        signed: Accept negative weights, with degrees Σ_j |w_ij|; not for IV+, which "auto" then leaves out.
+            Default: no.
         head: "ridge", "huber" (targets with outliers; "auto" then decides by the mean absolute error) or
             "mlp". Default: "ridge".
         alpha: Penalty > 0 of the weights. Default: None, which chooses it by leaving out one target at a time
@@ -100,6 +102,7 @@ class GADCRegressor(RegressorMixin, TargetEstimator):  # type: ignore[misc]
         rtol: float | None = None,
         self_loops: float | None = None,
         directed: bool = False,
+        signed: bool = False,
         head: str = "ridge",
         alpha: float | None = None,
         hidden: int = 64,
@@ -119,6 +122,7 @@ class GADCRegressor(RegressorMixin, TargetEstimator):  # type: ignore[misc]
         self.rtol = rtol
         self.self_loops = self_loops
         self.directed = directed
+        self.signed = signed
         self.head = head
         self.alpha = alpha
         self.hidden = hidden

@@ -64,16 +64,18 @@ def restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Arrays
 
 def _restore_chosen(owner: str, stored: Any) -> dict[str, Any]:
     """Return the settings of a diffusion, checked as the constructor checks them."""
-    chosen = check_type("chosen", stored, dict)
+    chosen = {"signed": False, **check_type("chosen", stored, dict)}  # older files do not have it
     if set(chosen) != set(DIFFUSION):
         raise ValueError(f"chosen must have {', '.join(DIFFUSION)}.")
     check_choice(owner, chosen["variant"], "variant", tuple(VARIANTS))
     check_choice(owner, chosen["normalize"], "normalize", NORMALIZATIONS)
-    check_type("directed", chosen["directed"], bool)
-    make_transition(chosen["variant"], **{name: chosen[name] for name in ("eps", "self_loops", "directed")})
+    for name in ("directed", "signed"):
+        check_type(name, chosen[name], bool)
+    of_transition = ("eps", "self_loops", "directed", "signed")
+    make_transition(chosen["variant"], **{name: chosen[name] for name in of_transition})
     check_number(owner, chosen["lam"], "lam")
     if chosen["num_steps"] is not None:
         check_steps(owner, chosen["num_steps"])
     if chosen["rtol"] is not None:
         check_number(owner, chosen["rtol"], "rtol", strict=True)
-    return dict(chosen)
+    return chosen

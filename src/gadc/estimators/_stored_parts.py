@@ -68,7 +68,7 @@ def load(cls: type[Any], path: str | os.PathLike[str], restore: Restore) -> Any:
 def restore_common(cls: type[Any], settings: dict[str, Any], arrays: persistence.Arrays) -> Any:
     """Build an estimator with checked parameters, its graph and the names of its features."""
     model = cls(**settings["params"])
-    for name in ("directed", "verbose"):
+    for name in ("directed", "signed", "verbose"):
         if hasattr(model, name):
             check_type(name, getattr(model, name), bool)
     model._check_diffusion()
@@ -77,19 +77,19 @@ def restore_common(cls: type[Any], settings: dict[str, Any], arrays: persistence
     if settings["feature_names"] is not None:
         model.feature_names_in_ = _restore_names(settings["feature_names"], model.n_features_in_)
     model.feature_preparation_ = _restore_preparation(settings)
-    model.graph_ = _restore_graph(settings["num_nodes"], arrays)
+    model.graph_ = _restore_graph(settings["num_nodes"], arrays, signed=model.signed)
     if check_type("has_adjacency", settings["has_adjacency"], bool):
         model.adjacency = graph_to_matrix(model.graph_)
     return model
 
 
-def _restore_graph(num_nodes: int | None, arrays: persistence.Arrays) -> Data | None:
+def _restore_graph(num_nodes: int | None, arrays: persistence.Arrays, *, signed: bool) -> Data | None:
     if num_nodes is None:
         return None
     check_count("graph", num_nodes, "num_nodes", low=1)
     graph = Data(edge_index=torch.from_numpy(arrays.pop("edge_index")), num_nodes=num_nodes)
     graph.edge_weight = torch.from_numpy(arrays.pop("edge_weight")) if "edge_weight" in arrays else None
-    return read_edges("graph", check_graph("graph", graph), num_nodes)
+    return read_edges("graph", check_graph("graph", graph), num_nodes, signed=signed)
 
 
 def _restore_names(names: Any, count: int) -> NDArray[Any]:

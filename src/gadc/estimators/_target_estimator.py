@@ -101,7 +101,8 @@ class TargetEstimator(GraphPredictor):
         x = read_features(owner, graph)
         self._set_features(x.shape[1], graph.get("feature_names"))
         self.feature_preparation_ = read_preparation(graph)
-        return self._fit_known(x, read_edges(owner, graph, len(x)), target, np.ones(len(x)), tell)
+        edges = read_edges(owner, graph, len(x), signed=self.signed)
+        return self._fit_known(x, edges, target, np.ones(len(x)), tell)
 
     def _fit_known(
         self,

@@ -50,6 +50,7 @@ class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator
         rtol: Allowed relative error, see `gadc.polynomial`. Default: None, which sums the series directly.
         self_loops: Weight of the self-loops. Default: None, the default of the variant.
         directed: Read A_ij as node i reading from node j only instead of as an undirected edge. Default: no.
+        signed: Accept negative weights, with degrees Σ_j |w_ij|; not for IV+. Default: no.
 
     Attributes:
         graph_: Graph of `fit` as a PyTorch Geometric `Data`, or None.
@@ -81,6 +82,7 @@ class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator
         rtol: float | None = None,
         self_loops: float | None = None,
         directed: bool = False,
+        signed: bool = False,
     ) -> None:
         self.adjacency = adjacency
         self.variant = variant
@@ -91,6 +93,7 @@ class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator
         self.rtol = rtol
         self.self_loops = self_loops
         self.directed = directed
+        self.signed = signed
 
     def fit(self, X: Any, y: Any = None, adjacency: Any = None) -> GADCTransformer:
         """Check settings and features, and store the graph.
@@ -133,7 +136,9 @@ class GADCTransformer(OneToOneFeatureMixin, TransformerMixin, DiffusionEstimator
     def _transform_on(self, executor: Executor, x: Tensor, graph: Data) -> NDArray[Any]:
         """Return S X, diffused in slabs of columns by the workers of an executor."""
         x = normalize_rows(x, self.normalize)
-        settings = {name: getattr(self, name) for name in ("variant", "eps", "self_loops", "directed")}
+        settings = {
+            name: getattr(self, name) for name in ("variant", "eps", "self_loops", "directed", "signed")
+        }
         operator = transition(x, graph.edge_index, graph.edge_weight, **settings)
         with TemporaryDirectory(prefix="gadc-") as folder:
             place = Path(folder) / "features.npy"

@@ -14,7 +14,7 @@ from scipy import sparse
 from torch_geometric.data import Data
 
 from gadc.datasets import from_tables, read_graph
-from gadc.datasets._border import check_graph
+from gadc.datasets._border import check_graph, check_unsigned
 from gadc.datasets.files._attribute_tables import attribute_table
 from gadc.datasets.files._read_graph import SUFFIXES as GRAPH_SUFFIXES
 from gadc.datasets.tables._columns import choose_edge_columns
@@ -47,6 +47,13 @@ class Source:
 
 
 def read_source(edges: Any, nodes: Any, label: Any, options: dict[str, Any]) -> Source:
+    """Read a graph as `_read` does, and refuse negative weights."""
+    source = _read(edges, nodes, label, options)
+    check_unsigned("Lab", source.data)
+    return source
+
+
+def _read(edges: Any, nodes: Any, label: Any, options: dict[str, Any]) -> Source:
     """Read a graph from tables, a file, a `Data`, a SciPy matrix or a NetworkX graph.
 
     Args:

@@ -165,6 +165,10 @@ class GraphOptions(NamedOrOwnGraphOptions):
         """Read the graph and compute its features as they were computed when the model was fitted."""
         self.check_source()
         self._check_task(task)
+        if self.signed and not model.signed:
+            raise ValueError("--signed: the model was not fitted with it; leave it out.")
+        if model.signed and self.has_edge_table and not self.signed:
+            return replace(self, signed=True).read_for(model, keep_rows=keep_rows, task=task, labels=labels)
         known = check_scales(model)
         if known is None:
             if self.standardize:

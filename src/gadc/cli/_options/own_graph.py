@@ -88,7 +88,11 @@ HalfLife = Annotated[
 ]
 Signed = Annotated[
     bool,
-    _option("--signed", help="Accept negative weights (gadc denoise, gadc data info). Default: an error."),
+    _option(
+        "--signed",
+        help="Accept negative weights, with degrees from their sizes. Default: an error, or as the model was "
+        "fitted.",
+    ),
 ]
 NodeId = Annotated[
     str | None,
@@ -205,6 +209,11 @@ class OwnGraphOptions:
         return any((self.edges, self.nodes, self.graph, self.db, self.edges_query, self.nodes_query))
 
     @property
+    def has_edge_table(self) -> bool:
+        """Return whether edges are read from a table or a query, which the options of edges are for."""
+        return self.edges is not None or self.db is not None
+
+    @property
     def place(self) -> str:
         """Return where the graph is read from, without credentials."""
         return str(self.graph or self.nodes or databases.hide_credentials(self.db or ""))
@@ -301,6 +310,11 @@ class OwnGraphOptions:
             if value not in (None, False):
                 option = f"--{name.replace('_', '-')}"
                 raise ValueError(f"{option} {reason}.")
+
+    def refuse_signs(self, who: str, reason: str) -> None:
+        """Refuse --signed where negative weights have no meaning."""
+        if self.signed:
+            raise ValueError(f"--signed cannot be used in {who}: {reason}.")
 
     def _read_packed(self, folder: Path, preparation: FeaturePreparation | None) -> Data:
         """Read a packed graph into memory; its columns were chosen when it was packed."""

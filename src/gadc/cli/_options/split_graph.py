@@ -33,6 +33,7 @@ class SplitGraphOptions(NamedOrOwnGraphOptions):
     def read_split(self, seed: int) -> Data:
         """Read the graph with its three masks; a random split is drawn by the seed."""
         self.check_source()
+        self.refuse_signs("attacks and audits", "they add and remove edges of weight 1")
         data = self._read_named(self.data, seed) if self.data is not None else self._read_own_split(seed)
         data = self.check_features(data)
         return self.standardized(data, self.standardize)

@@ -14,7 +14,7 @@ from gadc._base.pairs import edge_keys, find_sorted, pair_numbers, undirected_ke
 from gadc._base.scalars import check_count
 from gadc._base.validation import check_finite_result
 from gadc.datasets import changed_edges
-from gadc.datasets._border import check_graph
+from gadc.datasets._border import check_graph, check_unsigned
 from gadc.diffusion._graph import adjacency
 from gadc.estimators import GADCClassifier
 from gadc.estimators._graph_data import match_features
@@ -101,6 +101,7 @@ def suspicious_edges(
     if model is not None:
         check_is_fitted(model)
     check_count("suspicious_edges", num_effects, "num_effects")
+    check_unsigned("suspicious_edges", data)
     view = EdgeView.of(data.x, data.edge_index)
     calibrated = calibrate_scores(view.x, data.edge_index, score=score, seed=seed)
     advice = "scale the features to a moderate range"
