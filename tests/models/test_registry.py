@@ -20,7 +20,7 @@ NEEDED = {
     "auto": {"families": ("none", "plain"), "time_budget": None},
 }
 WITHOUT_FEATURES = {"label-propagation"}
-CLOSED_FORM = {"ridge"}  # trained by one solve
+CLOSED_FORM = {"ridge", "robust-ridge", "student"}  # trained by one solve
 WITHOUT_CALLBACKS = {"label-propagation", "auto", *CLOSED_FORM}  # no epochs; many small trainings
 WITHOUT_CHANCE = {"label-propagation", *CLOSED_FORM}
 WITHOUT_PAPER = {"auto": "ours: chooses among others"}
@@ -28,6 +28,8 @@ WITHOUT_ROW = {
     "label-propagation": "a candidate of auto",
     "rung": "a baseline of benchmarks/defences.py",
     "ridge": "no published figures",
+    "robust-ridge": "no published figures",
+    "student": "no published figures",
 }
 
 
@@ -180,6 +182,13 @@ def test_model_without_these_is_reported():
 
 def test_docs_name_existing_models_only():
     assert set(_documented()) <= set(MODELS)
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if not MODELS[name].reads_edges])
+def test_model_that_reads_no_edges_is_not_moved_by_them(name):
+    data = tiny_data()
+    fitted = _make(name).fit(data, seed=1)
+    assert torch.equal(fitted.scores(data.x, data.edge_index[:, :0]), fitted.scores(data.x, data.edge_index))
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name not in WITHOUT_PAPER])

@@ -6,7 +6,7 @@
     graph networks       GCN, GAT, APPNP, GLP, S2GC, IRLS, NAGphormer
     robust networks      AirGNN, ElasticGNN, EvenNet, GNNGuard, HANG, HANGQuad, RobustGCN, RUNG, SoftMedianGDC
     purified graphs      GCNGarnet, GCNJaccard, GCNSVD, ProGNN, StableGCN, SVDPPRGCN, Purified
-    in closed form       Ridge
+    in closed form       Ridge, RobustRidge, Student
     made of others       Auto
     during a training    Callback, TrainingState
 
@@ -43,10 +43,12 @@ from gadc.models._pro_gnn import ProGNN
 from gadc.models._purified import Purified
 from gadc.models._ridge import Ridge
 from gadc.models._robust_gcn import RobustGCN
+from gadc.models._robust_ridge import RobustRidge
 from gadc.models._rung import RUNG
 from gadc.models._s2gc import S2GC
 from gadc.models._soft_median_gdc import SoftMedianConv, SoftMedianGDC, soft_median, weighted_median
 from gadc.models._stable import StableGCN
+from gadc.models._student import Student
 from gadc.models._svd_ppr_gcn import SVDPPRGCN
 from gadc.models._training.callbacks import Callback, TrainingState
 from gadc.models.auto import Auto
@@ -68,6 +70,8 @@ _BUILTIN: dict[str, type[Model]] = {
     "evennet": EvenNet,
     "rung": RUNG,
     "ridge": Ridge,
+    "robust-ridge": RobustRidge,
+    "student": Student,
     "hang-quad": HANGQuad,
     "hang": HANG,
     "soft-median-gdc": SoftMedianGDC,
@@ -161,9 +165,11 @@ __all__ = [
     "Purified",
     "Ridge",
     "RobustGCN",
+    "RobustRidge",
     "SoftMedianConv",
     "SoftMedianGDC",
     "StableGCN",
+    "Student",
     "TrainingState",
     "guard",
     "make_model",

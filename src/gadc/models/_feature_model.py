@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -36,6 +37,7 @@ class FeatureModel(HeadModel):
         torch.Size([60, 2])
     """
 
+    reads_edges: ClassVar[bool] = False
     head: str = "mlp"
     class_weight: Sequence[float] | None = None
 

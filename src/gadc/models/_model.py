@@ -52,6 +52,8 @@ class Model(ABC):
     Attributes:
         differentiable: Whether `Fitted.scores` passes a gradient to `edge_weight`; True unless a model
             overrides it.
+        reads_edges: Whether `Fitted.scores` depends on the edges; True unless a model overrides it. A model
+            that reads no edges cannot be moved by them after its training.
         reads_sparse: Whether `fit` takes sparse features as they are, and graphs without features; False
             unless a model overrides it.
 
@@ -64,6 +66,7 @@ class Model(ABC):
     """
 
     differentiable: ClassVar[bool] = True
+    reads_edges: ClassVar[bool] = True
     reads_sparse: ClassVar[bool] = False
 
     def __init_subclass__(cls, **settings: Any) -> None:

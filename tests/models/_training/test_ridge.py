@@ -37,7 +37,7 @@ def test_ridge_scores_refuse_a_penalty_that_is_not_positive(penalty):
 def test_kernel_scores_equal_the_definition():
     rows = torch.randn(20, 6, dtype=torch.float64)
     known, targets = rows[:5], ridge_targets(torch.arange(5) % 3, 3, torch.float64)
-    gram = torch.exp(-torch.cdist(rows, known).square())
+    gram = torch.exp(-torch.cdist(rows, known).square() / 2)
     eye = torch.eye(5, dtype=torch.float64)
     expected = gram @ torch.linalg.inv(gram[:5] + 0.3 * eye) @ targets
     assert torch.allclose(kernel_scores(known, rows, targets, 0.3), expected)

@@ -48,18 +48,19 @@ def ridge_smoother(known: Tensor, rows: Tensor, penalty: float) -> Tensor:
 
 
 def kernel_scores(known: Tensor, rows: Tensor, targets: Tensor, penalty: float) -> Tensor:
-    """Train and score as `ridge_scores` does, with the kernel exp(-‖a - b‖²) in place of products.
+    """Train and score as `ridge_scores` does, with the kernel exp(-‖a - b‖² / 2) in place of products.
 
     Rows should be of about unit length, since the kernel has no other width.
     """
     check_number("kernel_scores", penalty, "penalty", strict=True)
-    weights = _solve(_gaussian(known, known), targets, penalty)
-    return _gaussian(rows, known) @ weights
+    weights = _solve(gaussian(known, known), targets, penalty)
+    return gaussian(rows, known) @ weights
 
 
-def _gaussian(left: Tensor, right: Tensor) -> Tensor:
+def gaussian(left: Tensor, right: Tensor) -> Tensor:
+    """Return exp(-‖a - b‖² / 2) for the rows a of one matrix and b of another."""
     distances = left.square().sum(1, keepdim=True) + right.square().sum(1) - 2 * left @ right.T
-    return (-distances.clamp(min=0)).exp()
+    return (distances.clamp(min=0) / -2).exp()
 
 
 def _solve(gram: Tensor, right: Tensor, penalty: float) -> Tensor:
