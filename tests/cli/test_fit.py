@@ -255,3 +255,39 @@ def test_signed_weights_are_fitted_stored_and_read_again(run, run_json, tmp_path
     assert (code, "--signed cannot be used in gadc edges" in err) == (2, True)
     code, _, err = run("edges", *tables, "--model", out)
     assert (code, "suspicious_edges: edge_weight must be >= 0" in err) == (2, True)
+
+
+def test_relations_are_weighed_printed_stored_and_applied(run, run_json, tmp_path):
+    rng = np.random.default_rng(0)
+    camp = np.arange(60) % 2
+    rows = []
+    for kind in ("team", "noise"):
+        for i, j in rng.integers(60, size=(300, 2)):
+            if kind == "noise" or camp[i] == camp[j]:
+                rows.append(f"{i},{j},{kind}")
+    (tmp_path / "e.csv").write_text("\n".join(["source,target,how", *rows]) + "\n")
+    nodes = [f"{i},{rng.normal() + camp[i] / 2:.3f},{'ab'[camp[i]]}" for i in range(60)]
+    (tmp_path / "n.csv").write_text("\n".join(["id,x,camp", *nodes]) + "\n")
+    tables = ("--edges", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv", "--label", "camp")
+    out, plain = tmp_path / "model.safetensors", ("--variant", "plain", "--lam", "8")
+    found = run_json("fit", *tables, "--relation", "how", *plain, "-o", out)
+    assert found["relations"]["team"] > found["relations"]["noise"]
+    assert run_json("evaluate", out, *tables)["accuracy"] > 0.9
+    code, text, err = run("fit", *tables, "--relation", "how", *plain, "-o", out)
+    assert code == 0
+    assert "weights of the relations, chosen on the validation nodes: noise" in text + err
+    for options, message in (
+        (("fit", *tables, "--relation", "how", "-o", out), "--relation requires a --variant"),
+        (("fit", *tables, "--relation", "kind", *plain, "-o", out), "kind"),
+        (
+            ("denoise", *tables, "--relation", "how", "-o", tmp_path / "f.csv"),
+            "cannot be used in gadc denoise",
+        ),
+        (("edges", *tables, "--relation", "how"), "--relation cannot be used in gadc edges"),
+        (("check", *tables, "--relation", "how"), "--relation cannot be used in gadc check"),
+    ):
+        code, _, err = run(*options)
+        assert (code, message in err) == (2, True), err
+    (tmp_path / "e.csv").write_text("source,target,how\n0,1,feud\n")
+    code, _, err = run("predict", out, *tables, "-o", tmp_path / "p.csv")
+    assert (code, "every relation must be one of fit ('noise', 'team'), got 'feud'" in err) == (2, True)

@@ -34,6 +34,8 @@ def add_nodes(graph: GraphOptions, model: AnyModel, known: Data, nodes: Path, ed
     preparation = check_scales(model)
     if preparation is None or known.get("node_ids") is None:
         raise ValueError("--add-nodes requires a model and a graph of tables (--edges and --nodes).")
+    if model.relation_weights_ is not None:
+        raise ValueError("--add-nodes requires a model that was fitted without --relation.")
     roles = preparation.roles
     ends: dict[str, list[str]] = {roles.get(role, role): [] for role in ("source", "target")}
     nothing = pl.DataFrame(ends, schema=dict.fromkeys(ends, pl.String))

@@ -75,6 +75,7 @@ def denoise(
             packed_graph, diffusion, out, cluster, bool(graph.standardize), paper_scale, as_json
         )
     cluster.check_unused()
+    graph.refuse_relations("gadc denoise")
     check_table_path(out, escape_formulas=escape_formulas)
     with working("Reading the graph"):
         data = graph.read()

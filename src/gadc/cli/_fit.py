@@ -92,10 +92,7 @@ def fit(
             raise ValueError(f"--task {task} requires tables (--edges and --nodes), got a packed graph.")
         return _fit_packed(packed, diffusion, cluster, out, head or "linear", graph, as_json)
     chosen_task = targets.decide_task(graph, task)
-    if graph.signed and chosen_task == "classify" and diffusion.variant == "auto":
-        raise ValueError(
-            "--signed requires --variant plain, I, II, III or IV: models of auto need weights >= 0."
-        )
+    _check_edge_settings(graph, diffusion, chosen_task)
     if chosen_task != "classify":
         options: dict[str, Any] = {
             "task": chosen_task,
@@ -135,6 +132,7 @@ def fit(
         settings = {**diffusion.settings(), "signed": graph.signed, "head": head, "seed": graph.seed}
         facts = {"out": str(out), "labels": known, "classes": classes, "settings": settings}
         facts["largest_class"] = _largest(seen.y)
+        facts["relations"] = chosen.relation_weights_
         reasons = {"explanation": chosen.explain_, "report": chosen.report_}
         return print_json({**facts, "figures": figures, **reasons})
     largest = f"the largest has {_largest(seen.y):.1%} of the labels"
@@ -144,8 +142,24 @@ def fit(
         print_rows(
             f"Finalists, compared by {finalists_page.metric_name(chosen)}", finalists, wrap="candidate"
         )
+    if chosen.relation_weights_ is not None:
+        say(chosen.explain_)
     say(verdict)
     say(f"Wrote {out}.")
+
+
+def _check_edge_settings(graph: GraphOptions, diffusion: ClassifierOptions, task: str) -> None:
+    """Refuse signs and relations where the models cannot read them."""
+    if graph.relation is not None and task != "classify":
+        raise ValueError(f"--relation cannot be used with --task {task}: only classifiers weigh relations.")
+    if task != "classify" or diffusion.variant != "auto":
+        return
+    if graph.signed:
+        raise ValueError(
+            "--signed requires --variant plain, I, II, III or IV: models of auto need weights >= 0."
+        )
+    if graph.relation is not None:
+        raise ValueError("--relation requires a --variant, such as plain: models of auto read one relation.")
 
 
 def _refuse_report(graph: PackedGraph, report: Path | None, cluster: ClusterOptions) -> None:

@@ -132,6 +132,7 @@ def without_graph(data: Data) -> Data:
     """Return a copy without edges."""
     alone = copy(data)
     alone.edge_index = alone.edge_weight = None
+    alone.pop("relation_names", None)
     return alone
 
 

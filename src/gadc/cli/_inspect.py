@@ -62,6 +62,7 @@ def inspect(
     if packed is not None and packed_fit.fit_bytes(packed) > limit:
         return _inspect_packed(packed, graph.seed, as_json)
     with working("Reading the graph"):
+        graph.refuse_relations("gadc inspect")
         data = graph.read()
     tell_notes(data)
     with working("Measuring the graph"):

@@ -2,7 +2,7 @@
 
 - `transition`, `make_transition`: the transition matrix of a graph; the transition object of a name.
 - `Plain`, `EdgeCosine`, `GlobalGram`, `EdgeGram`, `CosineGraph`, `AnchoredCosine`: the transitions, with all
-  their settings; `VARIANTS` gives them by name.
+  their settings; `VARIANTS` gives them by name. `RelationSum`: one of them per relation, added up.
 - `neumann`, `ppr`, `appnp`, `sgc`, `ssgc`, `heat`: coefficients of a diffusion series.
 - `polynomial`, `diffuse`, `diffuse_on_disk`: the series applied to features, with any operator, in one call,
   and from file to file.
@@ -43,6 +43,7 @@ from gadc.diffusion._transitions import (
     EdgeGram,
     GlobalGram,
     Plain,
+    RelationSum,
     Transition,
     make_transition,
     transition,
@@ -65,6 +66,7 @@ __all__ = [
     "NearZeroRowSumWarning",
     "NotConvergedWarning",
     "Plain",
+    "RelationSum",
     "Transition",
     "agsd_objective",
     "appnp",

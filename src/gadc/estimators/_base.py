@@ -10,10 +10,20 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.scalars import check_choice, check_count, check_number
-from gadc.diffusion import NORMALIZATIONS, VARIANTS, diffuse, make_transition, neumann, normalize_rows
+from gadc.diffusion import (
+    NORMALIZATIONS,
+    VARIANTS,
+    RelationSum,
+    Transition,
+    diffuse,
+    make_transition,
+    neumann,
+    normalize_rows,
+)
 from gadc.estimators._arrays import matrix_to_graph
 
 DIFFUSION = ("variant", "lam", "num_steps", "eps", "normalize", "rtol", "self_loops", "directed", "signed")
+_TRANSITION = ("variant", "eps", "self_loops", "directed", "signed")  # what the transition is made of
 MAX_STEPS = 100_000  # more steps than any graph needs; a larger number is a slip or a damaged file
 
 
@@ -38,6 +48,7 @@ class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
     directed: bool
     signed: bool
     graph_: Data | None
+    relation_weights_: dict[str, float] | None = None  # by the names of the relations, None for one relation
 
     def _check_diffusion(self) -> None:
         """Refuse invalid settings, including settings that are not used without a graph."""
@@ -94,6 +105,7 @@ class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
         x = normalize_rows(x, settings.pop("normalize"))
         if graph is None or settings["lam"] == 0:
             return x.clone()
+        settings |= _relations(type(self).__name__, graph, self.relation_weights_, settings)
         with torch.no_grad():
             return diffuse(
                 x, graph.edge_index, graph.edge_weight, check_convergence=check_convergence, **settings
@@ -102,3 +114,21 @@ class DiffusionEstimator(BaseEstimator):  # type: ignore[misc]
     def _diffusion_settings(self) -> dict[str, Any]:
         """Return the settings of the diffusion: the parameters, unless a search chose others."""
         return {name: getattr(self, name) for name in DIFFUSION}
+
+
+def _relations(
+    owner: str, graph: Data, weights: dict[str, float] | None, settings: dict[str, Any]
+) -> dict[str, Transition]:
+    """Return the transition of several relations, whose settings are taken out of `settings`.
+
+    Nothing is returned for a graph with one relation.
+    """
+    if weights is None:
+        return {}
+    if graph.get("edge_type") is None:
+        raise ValueError(
+            f"{owner}: the graph must have the relations of fit ({', '.join(map(repr, weights))}), got one "
+            "without relations."
+        )
+    base = make_transition(**{name: settings.pop(name) for name in _TRANSITION})
+    return {"variant": RelationSum(edge_type=graph.edge_type, weights=tuple(weights.values()), base=base)}

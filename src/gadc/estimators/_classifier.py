@@ -33,6 +33,7 @@ from gadc.estimators._graph_data import (
 )
 from gadc.estimators._labels import known_labels
 from gadc.estimators._prediction import ClassPredictor
+from gadc.estimators._relations import refuse_relations, weigh_relations_of
 from gadc.estimators._training_data import class_weights, training_data, weighted_labels
 from gadc.models import Auto, FeatureModel, Fitted
 from gadc.models.auto import median_norm
@@ -100,6 +101,7 @@ class GADCClassifier(ClassPredictor):
             for a single variant.
         ensemble_: The trained candidates of "auto", None for a single variant. Candidates that read the
             known labels answer for the graph of `fit` only; the others answer for other graphs.
+        relation_weights_: Weight of each relation by its name, None for a graph with one relation.
         graph_: Graph of `fit` as a PyTorch Geometric `Data`, or None.
         head_: The trained module; for "auto" the same as `ensemble_`.
         features_: Features of `fit` as a tensor, which new nodes are joined to; a loaded model does not have
@@ -219,7 +221,8 @@ class GADCClassifier(ClassPredictor):
         Args:
             data: Features `x` (sparse or dense; "auto" also takes a graph without features), class numbers
                 `y` (-1 = unlabelled), and optionally the graph `edge_index`,
-                its weights `edge_weight` >= 0, `class_names` (one per class number), `feature_names`,
+                its relations (`edge_type` and `relation_names`; their weights are chosen on the validation
+                part), its weights `edge_weight` >= 0, `class_names` (one per class number), `feature_names`,
                 `sample_weight` (as in `fit`) and masks. With a `train_mask`, labels outside of the masks are
                 not read. The nodes of a `val_mask` are the validation part; without it this part is drawn as
                 in `fit`. The graph of the constructor is not used. `data` is not changed.
@@ -315,17 +318,20 @@ class GADCClassifier(ClassPredictor):
 
     def _fit_one(self, data: Data, settings: dict[str, Any], seed: int) -> Fitted:
         """Train the head on the features of one variant."""
+        chosen = weigh_relations_of(self, data)
         features = self._aggregate(data.x, self.graph_, check_convergence=True)
         self.scale_ = self._find_scale(features)
         data.x = features / self.scale_
         weights = class_weights(self.class_weight, self.classes_, data.y)
         fitted = FeatureModel(**settings, class_weight=weights).fit(data, seed=seed)
         self.head_, self.ensemble_ = fitted.module, None
-        self.explain_, self.report_ = f"Variant {self.variant} was requested; nothing was compared.", {}
+        self.explain_, self.report_ = f"Variant {self.variant} was requested; {chosen}", {}
         return fitted
 
     def _fit_auto(self, data: Data, seed: int, tell: Callable[[str], None]) -> Fitted:
         """Let the validation part choose among candidates."""
+        refuse_relations(type(self).__name__, self.graph_, "by a single variant, not by 'auto'")
+        self.relation_weights_ = None
         weights = class_weights(self.class_weight, self.classes_, data.y)
         auto = Auto(
             scoring=self.scoring,

@@ -22,6 +22,7 @@ from gadc._base.validation import (
 )
 from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.estimators._labels import Mask, is_unlabelled
+from gadc.estimators._relations import read_relations
 
 _LISTED = 5  # names in an error message
 
@@ -90,6 +91,7 @@ def read_edges(owner: str, data: Data, num_nodes: int, *, signed: bool = False) 
     if data.edge_index is None:
         return None
     edge_index, edge_weight = check_edge_index(owner, data.edge_index, num_nodes), data.get("edge_weight")
+    kind, names = read_relations(owner, data)
     if edge_weight is not None:
         edge_weight = check_edge_weight(owner, edge_weight, edge_index.shape[1], torch.float64).detach()
         if not signed and (edge_weight < 0).any():
@@ -98,8 +100,13 @@ def read_edges(owner: str, data: Data, num_nodes: int, *, signed: bool = False) 
                 f"weights, got {float(edge_weight.min()):g}."
             )
         if (edge_weight == 0).any():
-            edge_index, edge_weight = edge_index[:, edge_weight != 0], edge_weight[edge_weight != 0]
-    return Data(edge_index=edge_index, edge_weight=edge_weight, num_nodes=num_nodes)
+            kept = edge_weight != 0
+            edge_index, edge_weight = edge_index[:, kept], edge_weight[kept]
+            kind = None if kind is None else kind[kept]
+    graph = Data(edge_index=edge_index, edge_weight=edge_weight, num_nodes=num_nodes)
+    if kind is not None:
+        graph.edge_type, graph.relation_names = kind, names
+    return graph
 
 
 def check_has_edges(owner: str, graph: Data | None) -> Data | None:

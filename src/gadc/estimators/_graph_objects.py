@@ -13,6 +13,8 @@ import torch
 from scipy import sparse
 from torch_geometric.data import Data
 
+from gadc.estimators._relations import refuse_relations
+
 FORMS = (
     "a square matrix (NumPy, SciPy or torch), a NetworkX or igraph graph, a PyTorch Geometric Data, or an "
     "edge index of shape (2, edges)"
@@ -32,6 +34,7 @@ def to_matrix(owner: str, graph: Any, num_nodes: int) -> Any:
     if isinstance(graph, Data):
         if graph.edge_index is None:
             raise ValueError(f"{owner}: adjacency must have an edge_index, got a Data without it.")
+        refuse_relations(owner, graph, "from a Data by GADCClassifier.fit_data")
         return _from_edges(owner, graph.edge_index, graph.get("edge_weight"), num_nodes)
     if library == "networkx":
         return _from_networkx(owner, graph, num_nodes)

@@ -16,6 +16,7 @@ from gadc.estimators._arrays import to_sparse_tensor, to_tensor
 from gadc.estimators._base import DiffusionEstimator
 from gadc.estimators._graph_data import edges_of, match_features, read_edges, with_identity
 from gadc.estimators._new_nodes import join_graphs, join_rows
+from gadc.estimators._relations import match_relations
 from gadc.models.auto import Ensemble
 
 
@@ -46,6 +47,11 @@ class GraphPredictor(DiffusionEstimator):
         owner = type(self).__name__
         if self.graph_ is None:
             raise ValueError(f"{owner}: edges_to_known requires a graph in fit, got none.")
+        if self.relation_weights_ is not None:
+            raise ValueError(
+                f"{owner}: edges_to_known requires a graph with one relation in fit, "
+                f"got {len(self.relation_weights_)}."
+            )
         known = getattr(self, "features_", None) if X_known is None else self._rows(X_known)
         if known is None:
             raise ValueError(
@@ -71,6 +77,7 @@ class GraphPredictor(DiffusionEstimator):
         x = match_features(type(self).__name__, data, self.n_features_in_, names)
         graph = read_edges(type(self).__name__, data, len(x), signed=self.signed)
         if graph is not None:
+            graph = match_relations(type(self).__name__, graph, self.relation_weights_)
             return self._node_scores(x, graph, elsewhere=not self._is_own(graph))
         self._check_rows(len(x))
         return self._node_scores(x, self.graph_, elsewhere=False)

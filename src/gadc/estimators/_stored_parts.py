@@ -18,6 +18,7 @@ from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.estimators._arrays import graph_to_matrix
 from gadc.estimators._ensemble_file import check_type
 from gadc.estimators._graph_data import read_edges
+from gadc.estimators._relations import restore_relations
 
 Restore = Callable[[type[Any], dict[str, Any], persistence.Arrays], Any]
 
@@ -42,6 +43,7 @@ def common_settings(model: Any) -> dict[str, Any]:
         "feature_names": None if names is None else list(names),
         "feature_preparation": None if preparation is None else preparation.to_dict(),
         "num_nodes": None if model.graph_ is None else int(model.graph_.num_nodes),
+        "relation_weights": model.relation_weights_,
     }
 
 
@@ -52,6 +54,8 @@ def graph_arrays(model: Any) -> persistence.Arrays:
     arrays = {"edge_index": model.graph_.edge_index.numpy()}
     if model.graph_.edge_weight is not None:
         arrays["edge_weight"] = model.graph_.edge_weight.numpy()
+    if model.relation_weights_ is not None:
+        arrays["edge_type"] = model.graph_.edge_type.numpy()
     return arrays
 
 
@@ -77,18 +81,24 @@ def restore_common(cls: type[Any], settings: dict[str, Any], arrays: persistence
     if settings["feature_names"] is not None:
         model.feature_names_in_ = _restore_names(settings["feature_names"], model.n_features_in_)
     model.feature_preparation_ = _restore_preparation(settings)
-    model.graph_ = _restore_graph(settings["num_nodes"], arrays, signed=model.signed)
+    relations = restore_relations(settings)
+    model.graph_ = _restore_graph(settings["num_nodes"], arrays, relations, signed=model.signed)
+    model.relation_weights_ = None if model.graph_ is None else relations
     if check_type("has_adjacency", settings["has_adjacency"], bool):
         model.adjacency = graph_to_matrix(model.graph_)
     return model
 
 
-def _restore_graph(num_nodes: int | None, arrays: persistence.Arrays, *, signed: bool) -> Data | None:
+def _restore_graph(
+    num_nodes: int | None, arrays: persistence.Arrays, relations: dict[str, float] | None, *, signed: bool
+) -> Data | None:
     if num_nodes is None:
         return None
     check_count("graph", num_nodes, "num_nodes", low=1)
     graph = Data(edge_index=torch.from_numpy(arrays.pop("edge_index")), num_nodes=num_nodes)
     graph.edge_weight = torch.from_numpy(arrays.pop("edge_weight")) if "edge_weight" in arrays else None
+    if relations is not None:
+        graph.edge_type, graph.relation_names = torch.from_numpy(arrays.pop("edge_type")), list(relations)
     return read_edges("graph", check_graph("graph", graph), num_nodes, signed=signed)
 
 

@@ -26,6 +26,7 @@ from gadc.estimators._base import DIFFUSION
 from gadc.estimators._graph_data import check_has_edges, read_edges, read_features, read_preparation
 from gadc.estimators._graph_predictor import GraphPredictor
 from gadc.estimators._heads import read_raw_features, standardize_rows
+from gadc.estimators._relations import refuse_relations
 from gadc.estimators._search import NO_GRAPH, Judged, Settings, cross_validate, explain, search, words_of
 from gadc.estimators._targets import to_double, without_target
 from gadc.models._training.heads import MLP
@@ -102,6 +103,7 @@ class TargetEstimator(GraphPredictor):
         self._set_features(x.shape[1], graph.get("feature_names"))
         self.feature_preparation_ = read_preparation(graph)
         edges = read_edges(owner, graph, len(x), signed=self.signed)
+        refuse_relations(owner, edges, "by GADCClassifier with a single variant")
         return self._fit_known(x, edges, target, np.ones(len(x)), tell)
 
     def _fit_known(

@@ -76,6 +76,11 @@ def predict(
     opened = graph if isinstance(graph, PackedGraph) else open_graph(place_of(graph))
     classifier = model if isinstance(model, GADCClassifier) else GADCClassifier.load(model)
     with work_folder(place, workdir) as folder:
+        if classifier.relation_weights_ is not None:
+            raise ValueError(
+                "predict: a packed graph has one relation, and the model was fitted on "
+                f"{len(classifier.relation_weights_)}; use tables."
+            )
         if classifier.ensemble_ is not None:
             data = opened.to_data()
             if (known := _own_scales(opened, classifier)) is not None:

@@ -86,6 +86,14 @@ HalfLife = Annotated[
         "numbers. Default: no decay.",
     ),
 ]
+Relation = Annotated[
+    str | None,
+    _option(
+        "--relation",
+        help="Edge column with the kind of each edge; gadc fit weighs the kinds on held-out labels. Default: "
+        "all edges are of one kind.",
+    ),
+]
 Signed = Annotated[
     bool,
     _option(
@@ -186,6 +194,7 @@ class OwnGraphOptions:
     until: Until = None
     half_life: HalfLife = None
     signed: Signed = False
+    relation: Relation = None
     node_id: NodeId = None
     label: Label = None
     features: Features = None
@@ -302,19 +311,27 @@ class OwnGraphOptions:
     def _edge_settings(self) -> dict[str, Any]:
         """Return the settings that only an edge table has."""
         times = {"time": self.time, "until": self.until, "half_life": self.half_life}
-        return {**times, "signed": self.signed}
+        return {**times, "signed": self.signed, "relation": self.relation}
 
     def refuse_edge_settings(self, reason: str) -> None:
-        """Refuse times and signs of edges where they are not read."""
+        """Refuse times, signs and relations of edges where they are not read."""
         for name, value in self._edge_settings.items():
             if value not in (None, False):
                 option = f"--{name.replace('_', '-')}"
                 raise ValueError(f"{option} {reason}.")
 
     def refuse_signs(self, who: str, reason: str) -> None:
-        """Refuse --signed where negative weights have no meaning."""
+        """Refuse --signed where negative weights have no meaning, and --relation with it."""
         if self.signed:
             raise ValueError(f"--signed cannot be used in {who}: {reason}.")
+        self.refuse_relations(who)
+
+    def refuse_relations(self, who: str) -> None:
+        """Refuse --relation where relations are not weighed."""
+        if self.relation is not None:
+            raise ValueError(
+                f"--relation cannot be used in {who}: only gadc fit with a --variant weighs relations."
+            )
 
     def _read_packed(self, folder: Path, preparation: FeaturePreparation | None) -> Data:
         """Read a packed graph into memory; its columns were chosen when it was packed."""

@@ -29,6 +29,7 @@ class EdgeColumns:
         time: Column of the times. Default: None, no times.
         decay: What weights are multiplied by, by the time of the edge. Default: None, nothing.
         signed: Whether weights may be negative. Default: no.
+        relation: Column of the relations. Default: None, one relation.
     """
 
     table: Table
@@ -38,6 +39,7 @@ class EdgeColumns:
     time: str | None = None
     decay: pl.Expr | None = None
     signed: bool = False
+    relation: str | None = None
 
     @property
     def is_weighted(self) -> bool:
@@ -63,6 +65,7 @@ def choose_edge_columns(
     weight: str | None,
     notes: list[str],
     time: str | None = None,
+    relation: str | None = None,
 ) -> EdgeColumns:
     """Choose the columns of an edge table.
 
@@ -73,20 +76,23 @@ def choose_edge_columns(
         weight: Column of the weights, an expression of columns, or None without weights.
         notes: Notes for the report; a guess and unused columns are added to them.
         time: Column of the times. Default: None, no times.
+        relation: Column of the relations. Default: None, one relation.
     """
     if source is None and target is None:
-        source, target = _guess_ends(table, (weight, time))
+        source, target = _guess_ends(table, (weight, time, relation))
         columns = f"{source!r} and {target!r} of {table.name}"
         notes.append(f"source and target were not named; the columns {columns} were used")
     if source is None or target is None:
         raise ValueError(
             f"from_tables: source and target must be named both or not at all, got {source!r} and {target!r}."
         )
-    roles = {"source": source, "target": target, "weight": weight, "time": time}
+    roles = {"source": source, "target": target, "weight": weight, "time": time, "relation": relation}
     named = [column for column in roles.values() if column is not None]
     if len(set(named)) < len(named):
         raise TableError(
-            "source, target, weight and time must be different columns.", file=table.name, column=source
+            "source, target, weight, time and relation must be different columns.",
+            file=table.name,
+            column=source,
         )
     if weight is not None and is_expression(table, weight):
         named = [name for name in named if name != weight] + columns_of(table, weight)
@@ -94,7 +100,7 @@ def choose_edge_columns(
     if unused:
         notes.append(f"these columns of {table.name} were not used: {', '.join(unused)}")
     table.require(*named)
-    return EdgeColumns(table=table, source=source, target=target, weight=weight, time=time)
+    return EdgeColumns(table=table, source=source, target=target, weight=weight, time=time, relation=relation)
 
 
 def choose_node_columns(

@@ -51,6 +51,7 @@ def from_tables(
     until: Moment | None = None,
     half_life: str | float | None = None,
     signed: bool = False,
+    relation: str | None = None,
 ) -> Data:
     """Read a graph from a table with one row per edge and a table with one row per node.
 
@@ -100,6 +101,8 @@ def from_tables(
             edge: text such as "30d" (units s, min, h, d, w, y) or a number of days for dates, a number for
             numbers. By default as in the preparation, or no decay.
         signed: Accept negative weights, for `gadc.diffuse(..., signed=True)`; False by default.
+        relation: Column that names the kind of each edge, such as "friend" or "colleague"; every kind becomes
+            a relation of its own in `data.edge_type`. By default all edges are of one kind.
         task: What `label` holds: "classify" (default) classes, "regress" numbers, or "multilabel" a list of
             columns with 0 and 1. For the last two, `target` takes the place of `y`.
 
@@ -107,7 +110,8 @@ def from_tables(
         Data with `edge_index`, `node_ids`, `feature_names`, `table_report` (a `TableReport`) and
         `feature_preparation` (a `FeaturePreparation`, to read another table in the same way); with `x`
         (float32) if there are features, `edge_weight` if weighted, `table_rows` (both ends and the number of
-        each row of `edges`, shape (3, rows)) if rows are kept, and `y` (-1 = unlabelled) and
+        each row of `edges`, shape (3, rows)) if rows are kept, `edge_type` (number of the relation of each
+        edge, shape (m,)) and `relation_names` (sorted) with `relation`, and `y` (-1 = unlabelled) and
         `class_names` if there are labels: `class_names[y[i]]` is the label of node i in the table.
 
     Raises:
@@ -147,7 +151,7 @@ def from_tables(
     elif lenient and missing == "error":
         missing = "mean"
     choices = Choices(
-        edge_roles={"source": source, "target": target, "weight": weight, "time": time},
+        edge_roles={"source": source, "target": target, "weight": weight, "time": time, "relation": relation},
         node_roles={"node_id": node_id, "label": first},
         features=features,
         categorical=categorical,

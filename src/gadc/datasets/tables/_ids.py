@@ -105,7 +105,8 @@ def _as_id(cell: pl.Expr, dtype: pl.DataType, table: Table, column: str) -> pl.E
 def positions(edges: EdgeColumns, nodes: Nodes, *, numbered: bool = False) -> pl.LazyFrame:
     """Build the query of `match`; `numbered` adds row numbers and the ids themselves.
 
-    Columns: `s` and `t` (positions, null if unknown), `w` (if weighted); if numbered also `row`, the ids
+    Columns: `s` and `t` (positions, null if unknown), `w` (if weighted), `r` (if there are relations); if
+    numbered also `row`, the ids
     `source` and `target`, and the cells `raw_source` and `raw_target`.
     """
     table, kind = edges.table, nodes.ids.dtype
@@ -115,6 +116,8 @@ def positions(edges: EdgeColumns, nodes: Nodes, *, numbered: bool = False) -> pl
         columns |= {f"raw_{end}": table.col(name)} if numbered else {}
     if edges.is_weighted:
         columns["w"] = weight_of(edges)
+    if edges.relation is not None:
+        columns["r"] = table.col(edges.relation).cast(pl.String).fill_null("")
     query = table.numbered(**columns) if numbered else table.select(**columns)
     for end, short in (("source", "s"), ("target", "t")):
         query = _with_position(query, nodes, end, short)

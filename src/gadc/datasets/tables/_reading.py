@@ -27,6 +27,7 @@ from gadc.datasets.tables._labels import read_labels
 from gadc.datasets.tables._matching import Matched, match
 from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.datasets.tables._problems import Problems
+from gadc.datasets.tables._relations import clean_relations
 from gadc.datasets.tables._report import TableError, TableReport
 from gadc.datasets.tables._table import Table
 from gadc.datasets.tables._targets import read_targets
@@ -48,7 +49,8 @@ class Choices:
     """What the caller of `from_tables` chose; see there.
 
     Args:
-        edge_roles: Columns of source, target, weight and time; None is chosen by the preparation or guessed.
+        edge_roles: Columns of source, target, weight, time and relation; None is chosen by the preparation or
+            guessed.
         node_roles: Columns of node_id and label, likewise.
         task: "classify" reads classes, "regress" numbers, "multilabel" 0 and 1 from several columns.
         more_labels: Columns of labels after the first one.
@@ -83,13 +85,15 @@ def read_tables(edges: TableLike, nodes: TableLike, choices: Choices) -> Data:
     with problems.collecting():
         timed = apply_times(ends, window, problems)
     ends, notes = replace(timed.columns, signed=choices.signed), [*notes, *timed.notes]
-    graph, matched, rows = _read_edges(ends, ids, choices, problems)
+    graph, kinds, matched, rows = _read_edges(ends, ids, choices, problems)
     known = matched.nodes
     data = torch_geometric.data.Data(
         edge_index=graph.edge_index, num_nodes=len(known.ids), node_ids=known.ids.to_list()
     )
     if rows is not None:
         data.table_rows = rows
+    if kinds is not None:
+        data.edge_type, data.relation_names = kinds
     reader = _read_features(data, columns, known, choices, problems)
     if columns.label is not None and choices.task != "classify":
         with problems.collecting():
@@ -169,7 +173,7 @@ def _named(table: Table, roles: dict[str, str | None], choices: Choices) -> dict
         before = known.get(role.replace("_", " "))
         if column is None and (before in table.schema or _is_readable(table, role, before)):
             named[role] = before
-        elif column is None and before is not None and role in ("weight", "time"):
+        elif column is None and before is not None and role in ("weight", "time", "relation"):
             raise TableError(
                 f"the preparation was fitted on a graph with {role}s in this column, which this table does "
                 f"not have; name the column of the {role}s in `{role}`.",
@@ -190,19 +194,22 @@ def _is_readable(table: Table, role: str, column: str | None) -> bool:
 
 def _read_edges(
     ends: EdgeColumns, ids: Nodes, choices: Choices, problems: Problems
-) -> tuple[Edges, Matched, torch.Tensor | None]:
-    """Read edges and perhaps rows; the table of positions, often large, is freed on return."""
+) -> tuple[Edges, tuple[torch.Tensor, list[str]] | None, Matched, torch.Tensor | None]:
+    """Read edges, relations and perhaps rows; the table of positions, often large, is freed on return."""
     matched = match(ends, ids, choices.unknown, numbered=choices.keep_rows, problems=problems)
     frame = matched.frame
     weight = frame["w"].to_numpy() if ends.is_weighted else None
-    num_nodes = len(matched.nodes.ids)
-    graph = clean_edges(
-        frame["s"].to_numpy(), frame["t"].to_numpy(), weight, num_nodes, directed=choices.directed
-    )
+    num_nodes, directed, kinds = len(matched.nodes.ids), choices.directed, None
+    if ends.relation is not None:
+        graph, kind, names = clean_relations(frame, ends, num_nodes, directed=directed, problems=problems)
+        kinds = kind, names
+    else:
+        ends_of = frame["s"].to_numpy(), frame["t"].to_numpy()
+        graph = clean_edges(*ends_of, weight, num_nodes, directed=directed)
     rows = (
         frame.select("s", "t", "row").cast(pl.Int64).sort("row").to_torch().T if choices.keep_rows else None
     )
-    return graph, replace(matched, frame=frame.clear()), rows
+    return graph, kinds, replace(matched, frame=frame.clear()), rows
 
 
 def _read_features(
@@ -245,6 +252,7 @@ def _roles(ends: EdgeColumns, columns: NodeColumns) -> dict[str, str]:
         "target": ends.target,
         "weight": ends.weight,
         "time": ends.time,
+        "relation": ends.relation,
         "node id": columns.node_id,
         "label": columns.label,
     }

@@ -10,6 +10,7 @@
 I to IV are Eqs. 16 and 18 of the paper; IV+ is an addition of this library. A transition is any callable
 `(x, edge_index, edge_weight=None) -> LinearOperator`; the ones here are frozen dataclasses of their settings.
 Edge weights w (1 by default) multiply Φ, so an edge of weight 0 is not an edge, also for the gradient.
+`RelationSum` adds up one of them over several relations.
 """
 
 from gadc.diffusion._transitions._anchored_cosine import AnchoredCosine
@@ -19,6 +20,7 @@ from gadc.diffusion._transitions._edge_gram import EdgeGram
 from gadc.diffusion._transitions._global_gram import GlobalGram
 from gadc.diffusion._transitions._plain import Plain
 from gadc.diffusion._transitions._registry import VARIANTS, Transition, make_transition, transition
+from gadc.diffusion._transitions._relation_sum import RelationSum, add_up
 
 __all__ = [
     "VARIANTS",
@@ -28,7 +30,9 @@ __all__ = [
     "EdgeGram",
     "GlobalGram",
     "Plain",
+    "RelationSum",
     "Transition",
+    "add_up",
     "make_transition",
     "transition",
 ]
