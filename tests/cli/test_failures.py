@@ -1,6 +1,8 @@
 """Failures of the system are one line and exit code 1, never a traceback."""
 
 import errno
+import subprocess
+import sys
 
 import pytest
 
@@ -80,3 +82,27 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(run, mine, folder, words, na
     assert name in last
     assert "File too large" in last
     assert sorted(folder.iterdir()) == before
+
+
+def test_problems_in_cells_are_told_before_torch_is_imported(folder):
+    text = (folder / "people.csv").read_text().splitlines()
+    text[3] = "p02,,0.1,oops,baker"
+    (folder / "people.csv").write_text("\n".join(text) + "\n")
+    script = """
+import sys
+from gadc.cli import main
+
+for words in (["fit", "-o", "m"], ["denoise", "-o", "d.csv"], ["edges"], ["inspect"], ["data", "info"]):
+    try:
+        main([*words, "--edges", "friends.csv", "--nodes", "people.csv"])
+    except SystemExit as stop:
+        print(words[0], stop.code, "torch._C" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.count("row 4, column 'arm': the cell is empty") == 5
+    assert done.stderr.count("row 4, column 'ear': 'oops' is not a number") == 5
+    assert done.stdout.splitlines() == [
+        f"{name} 2 False" for name in ("fit", "denoise", "edges", "inspect", "data")
+    ]

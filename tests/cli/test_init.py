@@ -86,3 +86,24 @@ def test_a_broken_file_is_refused(run, tables, text, message):
     assert code == 2
     assert message in err
     assert "Traceback" not in err
+
+
+def test_init_writes_excluded_columns_which_all_commands_leave_out(run, run_json, tables, monkeypatch):
+    assert run_json("init", tables, "--exclude", "ear, eye")["exclude"] == ["ear", "eye"]
+    assert 'exclude = ["ear", "eye"]' in (tables / "gadc.toml").read_text()
+    monkeypatch.chdir(tables)
+    report = run_json("data", "info")["report"]
+    assert report["features"][0] == "arm"
+    assert not {"ear", "eye"} & set(report["features"])
+    assert run_json("data", "info", "--exclude", "arm")["report"]["features"][:2] == ["eye", "ear"]
+    fit = ("fit", "--label", "trade", "--variant", "plain", "-o", "m")
+    assert run(*fit)[0] == 0
+    (tables / "gadc.toml").unlink()
+    given = ("--edges", "friends.csv", "--nodes", "people.csv", "-o", "p.csv")
+    assert run("predict", "m", *given)[0] == 0  # the model file knows
+    code, _, err = run("predict", "m", *given, "--exclude", "arm")
+    assert (code, "exclude must not name a column" in err) == (2, True)
+    graph = ("pack", "--edges", "friends.csv", "--nodes", "people.csv", "--exclude", "eye,trade", "-o", "g")
+    assert run_json(*graph)["report"]["features"] == ["arm", "ear"]
+    code, _, err = run("inspect", "--graph", "g", "--exclude", "eye")
+    assert (code, "--exclude" in err) == (2, True)

@@ -130,3 +130,22 @@ def test_the_completion_script_is_printed(capsys, monkeypatch):
     with pytest.raises(SystemExit):
         main([])
     assert "_GADC_COMPLETE=complete_bash" in capsys.readouterr().out
+
+
+def test_predict_prints_csv(run, mine, folder):
+    assert run("fit", *mine, "--variant", "plain", "-o", folder / "m")[0] == 0
+    code, out, err = run("predict", folder / "m", *mine, "--top", 3, "-o", "-")
+    assert code == 0
+    frame = pl.read_csv(io.StringIO(out))
+    assert (frame.columns[:2], len(frame)) == (["person", "class"], 3)
+    assert "predicted" in err
+
+
+def test_quiet_does_not_hide_why_a_download_failed(run, tmp_path, monkeypatch):
+    def no_network(*_, **__):
+        raise OSError("no network")
+
+    monkeypatch.setattr("gadc.datasets.named._sources.download", no_network)
+    code, _, err = run("--quiet", "data", "get", "texas", "--data-dir", tmp_path)
+    assert code == 1
+    assert [line for line in err.splitlines() if "GADC_DATA" in line] == err.splitlines()[-1:]

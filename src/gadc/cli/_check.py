@@ -133,6 +133,7 @@ def _read(graph: GraphOptions, precision: float) -> Lab:
         weight=graph.weight,
         node_id=graph.node_id,
         features=graph.feature_columns,
+        exclude=graph.excluded_columns,
         unknown=graph.unknown or "error",
         precision=precision,
         **options,

@@ -118,10 +118,8 @@ def get(name: Name, data_dir: DataDir = None, as_json: AsJson = False) -> None:
         print_json({"name": name, "files": states, "missing": missing})
     elif missing:
         place = sources.places[0] if sources.places else "a folder"
-        say(
-            f"{len(missing)} of {len(states)} files are missing; put them under {place}, or set GADC_DATA "
-            "(or --data-dir) to a folder that has them."
-        )
+        advice = f"put them under {place}, or set GADC_DATA (or --data-dir) to a folder that has them."
+        typer.echo(visible(f"{len(missing)} of {len(states)} files are missing; {advice}"), err=True)
     else:
         typer.echo(f"{name}: complete.")
     raise typer.Exit(1 if missing else 0)

@@ -80,9 +80,10 @@ def denoise(
     with working("Reading the graph"):
         data = graph.read()
     tell_notes(data)
-    features, found = (
-        _minimize(data, diffusion) if exact else _diffuse(data, diffusion, paper_scale, signed=graph.signed)
-    )
+    if exact and graph.directed:
+        raise ValueError("--exact requires undirected edges; leave out --directed.")
+    how = {"signed": graph.signed, "directed": graph.directed}
+    features, found = _minimize(data, diffusion) if exact else _diffuse(data, diffusion, paper_scale, **how)
     known = estimators._graph_data.read_preparation(data)
     if known is not None and known.is_standardized:
         features, data.feature_names = known.unscale(features), known.raw_names
@@ -124,26 +125,29 @@ def _denoise_packed(
 
 
 def _diffuse(
-    data: Data, options: DiffusionOptions, paper_scale: bool, *, signed: bool
+    data: Data, options: DiffusionOptions, paper_scale: bool, *, signed: bool, directed: bool
 ) -> tuple[Tensor, dict[str, Any]]:
     """Return S X, scaled by the row sums of S unless the paper's scale is requested, and the settings."""
     settings = options.settings()
     with working("Diffusing"):
         x = gadc_diffusion.normalize_rows(data.x, settings.pop("normalize"))
         weight = data.get("edge_weight")
-        features = gadc_diffusion.diffuse(x, data.edge_index, weight, signed=signed, **settings)
+        settings |= {"signed": signed, "directed": directed}
+        features = gadc_diffusion.diffuse(x, data.edge_index, weight, **settings)
     if not features.isfinite().all():
         raise ValueError("denoise: the series overflows; use a smaller --lam, --num-steps or --eps.")
     if not paper_scale:
-        features = _keep_units(features, _row_sums(x, data, options, signed=signed), x)
+        features = _keep_units(features, _row_sums(x, data, options, signed=signed, directed=directed), x)
     return features, {"settings": options.settings(), "paper_scale": paper_scale}
 
 
-def _row_sums(x: Tensor, data: Data, options: DiffusionOptions, *, signed: bool) -> Tensor:
+def _row_sums(x: Tensor, data: Data, options: DiffusionOptions, *, signed: bool, directed: bool) -> Tensor:
     """Return S 1; of signed weights their sizes, since a mean has no negative weights."""
     weight = data.get("edge_weight")
     weight = weight.abs() if signed and weight is not None else weight
-    operator = gadc_diffusion.transition(x, data.edge_index, weight, variant=options.variant, eps=options.eps)
+    operator = gadc_diffusion.transition(
+        x, data.edge_index, weight, variant=options.variant, eps=options.eps, directed=directed
+    )
     if options.num_steps is None:
         ones = torch.ones((len(x), 1), dtype=x.dtype)
         return gadc_diffusion.converged(operator, ones, options.lam, options.rtol).features.squeeze(1)

@@ -221,7 +221,8 @@ def _fit_packed(
 
 def _models(options: ClassifierOptions, head: str, graph: GraphOptions) -> dict[str, GADCClassifier]:
     """Return the model that is saved, then its controls."""
-    settings = {**options.settings(), "signed": graph.signed, "random_state": graph.seed}
+    settings = {**options.settings(), "signed": graph.signed, "directed": graph.directed}
+    settings["random_state"] = graph.seed
     models = {f"GADC {options.variant}": estimators.GADCClassifier(head=head, **settings)}
     if options.variant == "auto":  # its candidates are the controls
         return models

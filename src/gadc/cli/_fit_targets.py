@@ -84,7 +84,7 @@ def _models(
     names = DiffusionOptions.__dataclass_fields__
     settings: dict[str, Any] = {name: value for name, value in options.settings().items() if name in names}
     settings |= {"time_budget": options.settings()["time_budget"], "random_state": graph.seed}
-    settings["signed"] = graph.signed
+    settings |= {"signed": graph.signed, "directed": graph.directed}
     settings |= {} if head is None else {"head": head}
     control = {**settings, "variant": "plain", "lam": 0.0}
     if task == "regress":

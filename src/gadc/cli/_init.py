@@ -14,6 +14,7 @@ from gadc._base.files import write_text
 from gadc._base.text import visible
 from gadc.cli._options.config import NAME
 from gadc.cli._options.output import AsJson, check_file
+from gadc.cli._options.own_graph import split_names
 from gadc.cli._output import print_facts, print_json, say
 from gadc.cli._progress import working
 from gadc.cli._wording import name_options
@@ -33,6 +34,9 @@ def init(
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help=f"File to write. Default: {NAME} in the folder.")
     ] = None,
+    exclude: Annotated[
+        str | None, typer.Option("--exclude", help="Columns that are not features, separated by commas.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -51,7 +55,7 @@ def init(
         raise ValueError(f"{path} exists; use --force to replace it.")
     with working("Reading the tables"):
         found = inspection.find_tables(folder, edges, nodes)
-        options = _options(found)
+        options = _options(found, split_names(exclude))
         comments = _try(found, options)
     write_text(path, _toml(found, options, comments, path))
     facts = {"out": str(path), "edges": str(found.edges), "nodes": str(found.nodes), **options}
@@ -62,9 +66,12 @@ def init(
         say(f"note: {line}")
 
 
-def _options(found: Found) -> dict[str, str]:
+def _options(found: Found, exclude: list[str]) -> dict[str, Any]:
     names = ("source", "target", "weight", "node_id", "label")
-    return {name: value for name in names if (value := getattr(found, name)) is not None}
+    options = {name: value for name in names if (value := getattr(found, name)) is not None}
+    if options.get("label") in exclude:  # it was only a guess
+        del options["label"]
+    return {**options, "exclude": exclude} if exclude else options
 
 
 def _try(found: Found, options: dict[str, Any]) -> list[str]:
@@ -77,7 +84,7 @@ def _try(found: Found, options: dict[str, Any]) -> list[str]:
     return [name_options(line) for line in (*left_out, *report.notes)]
 
 
-def _toml(found: Found, options: dict[str, str], comments: list[str], path: Path) -> str:
+def _toml(found: Found, options: dict[str, Any], comments: list[str], path: Path) -> str:
     """Write the file; JSON text is TOML text."""
     folder = path.absolute().parent
     lines = ["# Options of this graph for all gadc commands; an option of the command line has precedence."]

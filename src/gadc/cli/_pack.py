@@ -16,6 +16,7 @@ from gadc.cli._options.own_graph import (
     Categorical,
     Decimal,
     Encoding,
+    Exclude,
     Features,
     Label,
     Missing,
@@ -26,6 +27,7 @@ from gadc.cli._options.own_graph import (
     Unknown,
     Weight,
     make_csv_options,
+    split_names,
 )
 from gadc.cli._output import print_facts, print_json, say
 from gadc.cli._progress import staging
@@ -57,6 +59,7 @@ def pack(
     node_id: NodeId = None,
     label: Label = None,
     features: Features = None,
+    exclude: Exclude = None,
     categorical: Categorical = None,
     missing: Missing = None,
     unknown: Unknown = None,
@@ -95,7 +98,8 @@ def pack(
         "weight": weight,
         "node_id": node_id,
         "label": label,
-        "features": tuple(name.strip() for name in features.split(",")) if features else None,
+        "features": tuple(split_names(features)) or None,
+        "exclude": tuple(split_names(exclude)),
         "categorical": categorical or "skip",
         "missing": missing or "error",
         "unknown": unknown or "error",

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-from torch_geometric.data import Data
-
+from gadc._base.deferred import deferred
 from gadc._base.scalars import check_choice
 from gadc.cli._options.graph import GraphOptions
 from gadc.cli._output import say
@@ -15,10 +12,16 @@ from gadc.datasets.tables._columns import guess_label
 from gadc.datasets.tables._files import open_table
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._targets import TASKS, looks_like_numbers
-from gadc.estimators import GADCClassifier, GADCRegressor
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from torch_geometric.data import Data
+
     from gadc.cli._graph_data import AnyModel
+
+with deferred():
+    from gadc import estimators
 
 
 def decide_task(graph: GraphOptions, task: str) -> str:
@@ -44,9 +47,9 @@ def decide_task(graph: GraphOptions, task: str) -> str:
 
 def task_of(model: AnyModel) -> dict[str, Any]:
     """Return how the label columns of a graph for this model are read."""
-    if isinstance(model, GADCClassifier):
+    if isinstance(model, estimators.GADCClassifier):
         return {}
-    if isinstance(model, GADCRegressor):
+    if isinstance(model, estimators.GADCRegressor):
         return {"task": "regress"}
     return {"task": "multilabel", "labels": model.label_names_}
 

@@ -14,7 +14,7 @@ _ARGUMENTS = (
     "until",
 )
 _SETTING = re.compile(rf'\b({"|".join(_ARGUMENTS)})="([^"]*)"')
-_NAMED = re.compile(r"`(features|weight|time|relation)`")
+_NAMED = re.compile(r"`(features|exclude|weight|time|relation)`")
 
 
 def name_options(text: str) -> str:

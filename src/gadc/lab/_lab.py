@@ -44,6 +44,7 @@ class Lab:
         weight: Edge column of weights; no weights by default.
         node_id: Node column of the ids; guessed by default.
         features: Feature columns; by default all that can be features.
+        exclude: Columns of a node table that are not features; none by default.
         categorical: What to do with text columns: "skip" (default) or "onehot".
         missing: What to do with an empty feature cell: "mean" of the column (default), "zero" or "error".
         unknown: What to do with an edge to a node without a row: "error" (default), "drop" or "add".
@@ -79,19 +80,20 @@ class Lab:
         weight: str | None = None,
         node_id: str | None = None,
         features: Sequence[str] | None = None,
+        exclude: Sequence[str] = (),
         categorical: str = "skip",
         missing: str = "mean",
         unknown: str = "error",
         precision: float = 0.5,
     ) -> None:
-        options = {
+        options: dict[str, Any] = {
             "source": source,
             "target": target,
             "weight": weight,
             "node_id": node_id,
             "features": features,
         }
-        options |= {"categorical": categorical, "missing": missing, "unknown": unknown}
+        options |= {"exclude": exclude, "categorical": categorical, "missing": missing, "unknown": unknown}
         check_share("Lab", precision, "precision", bounds="(0, 1]")
         self._set(read_source(edges, nodes, label, options), precision)
 

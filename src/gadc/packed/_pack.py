@@ -56,6 +56,7 @@ def pack(
     node_id: str | None = None,
     label: str | None = None,
     features: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
     categorical: str = "skip",
     missing: str = "error",
     unknown: str = "error",
@@ -89,6 +90,7 @@ def pack(
         node_id: Column of the node ids.
         label: Column of the classes.
         features: Feature columns; by default all columns that can be features.
+        exclude: Columns that are not features; none by default.
         categorical: What to do with text columns: "skip" (default) or "onehot".
         missing: What to do with an empty feature cell: "error" (default), "mean" or "zero".
         unknown: What to do with an edge to a node that is not in `nodes`: "error" (default), "drop" or "add".
@@ -121,8 +123,9 @@ def pack(
     check_choice("pack", missing, "missing", ("error", "mean", "zero"))
     check_choice("pack", unknown, "unknown", ("error", "drop", "add"))
     check_choice("pack", dtype, "dtype", ("float32", "float16"))
-    if isinstance(features, str):
-        raise TypeError(f"pack: features must be a list of column names, got the string {features!r}.")
+    for name, names in (("features", features), ("exclude", exclude)):
+        if isinstance(names, str):
+            raise TypeError(f"pack: {name} must be a list of column names, got the string {names!r}.")
     settings = Settings(
         source=source,
         target=target,
@@ -130,6 +133,7 @@ def pack(
         node_id=node_id,
         label=label,
         features=None if features is None else tuple(features),
+        exclude=tuple(exclude),
         categorical=categorical,
         missing=missing,
         unknown=unknown,

@@ -4,9 +4,13 @@ import sqlite3
 from contextlib import closing
 from html import unescape
 
+import polars as pl
 import pytest
 
+from gadc import diffuse
 from gadc.cli._options.own_graph import OwnGraphOptions
+from gadc.datasets import from_tables
+from gadc.estimators import GADCClassifier
 from gadc.packed import PackedGraph
 
 
@@ -195,3 +199,38 @@ def test_a_model_remembers_until_when_it_saw_edges(run, tmp_path):
     assert code == 0, err
     assert "10 of 30 edges are later than 2024-01-31 and were left out" in err
     assert "weights were halved for every 10d before 2024-01-31" in err
+
+
+def test_directed_edges_are_read_along_their_direction(run, run_json, tmp_path):
+    (tmp_path / "e.csv").write_text("source,target\na,b\nb,c\nc,d\n")
+    (tmp_path / "n.csv").write_text("id,f,label\na,1,x\nb,0,y\nc,0,x\nd,0,y\n")
+    graph = ("--edges", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv")
+    settings = ("--variant", "plain", "--lam", 1, "--num-steps", 2, "--paper-scale")
+    found = {}
+    for words in ((), ("--directed",)):
+        assert run("denoise", *graph, *words, *settings, "-o", tmp_path / "d.csv")[0] == 0
+        data = from_tables(*graph[1::2], directed=bool(words))
+        expected = diffuse(
+            data.x, data.edge_index, variant="plain", lam=1.0, num_steps=2, directed=bool(words)
+        )
+        found[words] = pl.read_csv(tmp_path / "d.csv")["f"].to_list()
+        assert found[words] == pytest.approx(expected.flatten().tolist(), abs=1e-6)
+    assert found[()] != found["--directed",]
+    code, _, err = run("denoise", *graph, "--directed", "--exact", "-o", tmp_path / "d.csv")
+    assert (code, "leave out --directed" in err) == (2, True)
+
+
+def test_a_model_remembers_that_its_graph_was_directed(run, run_json, folder, mine):
+    report = run_json("data", "info", *mine, "--directed")["report"]
+    assert report["directed"]
+    for words in (("--directed",), ()):
+        assert run("fit", *mine, *words, "--variant", "plain", "-o", folder / "m")[0] == 0
+        model = GADCClassifier.load(folder / "m")
+        assert model.directed == bool(words)
+        assert run("predict", folder / "m", *mine, "-o", folder / "p.csv")[0] == 0
+        predicted = pl.read_csv(folder / "p.csv")["class"].to_list()
+        assert predicted == model.transduction_.tolist()  # on the same edges as in fit
+    code, _, err = run("predict", folder / "m", *mine, "--directed", "-o", folder / "p.csv")
+    assert (code, "the model was fitted without it" in err) == (2, True)
+    code, _, err = run("audit", "--model", "gcn", *mine, "--directed")
+    assert (code, "--directed" in err) == (2, True)

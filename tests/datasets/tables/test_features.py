@@ -21,6 +21,16 @@ def test_missing_cells_are_an_error_or_filled(write):
     assert zero.x[1].tolist() == [0, 0, 0]
 
 
+def test_a_cell_with_nan_is_named_as_such_and_filled_like_an_empty_one(write):
+    paths = write(nodes="id,age\na,1\nb,nan\nc,3\n")
+    with pytest.raises(TableError, match=r"row 3, column 'age': the cell holds NaN .* counts as empty"):
+        from_tables(*paths)
+    assert from_tables(*paths, missing="mean").x.flatten().tolist() == [1, 2, 3]
+    nodes = pl.DataFrame({"id": ["a", "b", "c"], "age": [1.0, None, float("nan")]})
+    with pytest.raises(TableError, match="row 2, column 'age': the cell is empty"):
+        from_tables(paths[0], nodes)
+
+
 def test_text_columns_are_skipped_and_reported_unless_named(write):
     edges, nodes = write(nodes=NODES)
     frame = pl.DataFrame({"id": ["a", "b", "c"], "city": ["Rome", None, "Oslo"], "age": [1, 2, 3]})

@@ -20,9 +20,9 @@ else:
 NAME = "gadc.toml"
 _PATHS = ("edges", "nodes", "graph")
 _SOURCES = (("edges", "nodes"), ("graph",), ("db", "edges_query", "nodes_query"))
-_LISTS = ("features", "repair")
+_LISTS = ("exclude", "features", "repair")
 _TIMES = ("until", "half_life")
-_FLAGS = ("lenient", "signed", "standardize")
+_FLAGS = ("directed", "lenient", "signed", "standardize")
 _Options = TypeVar("_Options", bound=Any)
 
 

@@ -169,16 +169,22 @@ class GraphOptions(NamedOrOwnGraphOptions):
             raise ValueError("--signed: the model was not fitted with it; leave it out.")
         if model.signed and self.has_edge_table and not self.signed:
             return replace(self, signed=True).read_for(model, keep_rows=keep_rows, task=task, labels=labels)
+        if self.directed and not model.directed:
+            raise ValueError("--directed: the model was fitted without it; leave it out.")
         known = check_scales(model)
         if known is None:
             if self.standardize:
                 raise ValueError("--standardize: the model was not fitted with it; leave it out.")
-            return replace(self, standardize=False).read(keep_rows=keep_rows, task=task)
-        options = {"categorical": self.categorical, "missing": self.missing}
-        known.check_agrees("model", **options, features=self.feature_columns, standardize=self.standardize)
+            return replace(self, standardize=False, directed=model.directed).read(
+                keep_rows=keep_rows, task=task
+            )
+        options: dict[str, Any] = {"categorical": self.categorical, "missing": self.missing}
+        options |= {"features": self.feature_columns, "standardize": self.standardize}
+        known.check_agrees("model", **options, exclude=self.excluded_columns)
         raw = known.without_scales()
         told: dict[str, Any] = {"keep_rows": keep_rows, "task": task, "labels": labels}
-        data = self.read_own(raw, **told) if self.data is None else self._load(self.data)
+        own = replace(self, directed=model.directed)
+        data = own.read_own(raw, **told) if self.data is None else self._load(self.data)
         return known.apply(self._add_noise(self.check_features(data)))
 
     def _load(self, name: str, sparse: bool = False) -> Data:

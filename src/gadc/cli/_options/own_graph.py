@@ -102,6 +102,13 @@ Signed = Annotated[
         "fitted.",
     ),
 ]
+Directed = Annotated[
+    bool,
+    _option(
+        "--directed",
+        help="Keep the direction of edges, along which fit and denoise then read. Default: both directions.",
+    ),
+]
 NodeId = Annotated[
     str | None,
     _option("--node-id", help="Node column with the ids. Default: id, node_id, node or the first."),
@@ -117,6 +124,12 @@ Label = Annotated[
 Features = Annotated[
     str | None,
     _option("--features", help="Feature columns, separated by commas. Default: all numeric columns."),
+]
+Exclude = Annotated[
+    str | None,
+    _option(
+        "--exclude", help="Columns that are not features, separated by commas. Default: only id and label."
+    ),
 ]
 Categorical = Annotated[
     str | None,
@@ -195,9 +208,11 @@ class OwnGraphOptions:
     half_life: HalfLife = None
     signed: Signed = False
     relation: Relation = None
+    directed: Directed = False
     node_id: NodeId = None
     label: Label = None
     features: Features = None
+    exclude: Exclude = None
     categorical: Categorical = None
     missing: Missing = None
     unknown: Unknown = None
@@ -230,12 +245,17 @@ class OwnGraphOptions:
     @property
     def feature_columns(self) -> list[str] | None:
         """Return the named feature columns."""
-        return [name.strip() for name in self.features.split(",")] if self.features else None
+        return split_names(self.features) or None
+
+    @property
+    def excluded_columns(self) -> list[str]:
+        """Return the columns that are not features."""
+        return split_names(self.exclude)
 
     @property
     def label_columns(self) -> list[str]:
         """Return the named label columns."""
-        return [name.strip() for name in self.label.split(",")] if self.label else []
+        return split_names(self.label)
 
     @property
     def csv_options(self) -> CsvOptions:
@@ -245,7 +265,7 @@ class OwnGraphOptions:
     @property
     def repairs(self) -> list[str]:
         """Return the kinds of problems that are repaired."""
-        return [kind.strip() for kind in self.repair.split(",")] if self.repair else []
+        return split_names(self.repair)
 
     def read_own(
         self,
@@ -273,6 +293,7 @@ class OwnGraphOptions:
             "weight": self.weight,
             "preparation": preparation,
             "keep_rows": keep_rows,
+            "directed": self.directed,
         }
         if task != "classify":
             if self.graph is not None:
@@ -286,13 +307,15 @@ class OwnGraphOptions:
             if self.edges or self.nodes:
                 raise ValueError("Use either --graph or --edges and --nodes, not both.")
             self.refuse_edge_settings("requires an edge table (--edges and --nodes)")
+            if self.exclude is not None:
+                raise ValueError("--exclude requires a node table (--nodes); name the columns in --features.")
             if packed_graph.is_packed(self.graph):
                 return self._read_packed(self.graph, preparation)
             return datasets.read_graph(self.graph, **common)
         if self.edges is None or self.nodes is None:
             raise ValueError("Use --edges and --nodes together: an edge table and a node table.")
         common |= {"source": self.source, "target": self.target, "node_id": self.node_id}
-        common |= self._edge_settings
+        common |= {**self._edge_settings, "exclude": self.excluded_columns}
         common |= {"csv_options": self.csv_options, "repair": self.repairs, "lenient": self.lenient}
         return datasets.from_tables(self.edges, self.nodes, unknown=self.unknown or "error", **common)
 
@@ -304,7 +327,7 @@ class OwnGraphOptions:
             raise ValueError("Use --db together with --edges-query and --nodes-query.")
         common |= {"source": self.source, "target": self.target, "node_id": self.node_id}
         common |= {"repair": self.repairs, "lenient": self.lenient, "unknown": self.unknown or "error"}
-        common |= self._edge_settings
+        common |= {**self._edge_settings, "exclude": self.excluded_columns}
         return datasets.from_database(uri, self.edges_query, self.nodes_query, **common)
 
     @property
@@ -348,6 +371,11 @@ class OwnGraphOptions:
                 raise ValueError(f"{option} cannot be used with a packed graph; give it to gadc pack.")
         data = packed.PackedGraph(folder).to_data()
         return data if preparation is None else preparation.apply(data)
+
+
+def split_names(text: str | None) -> list[str]:
+    """Return the names that commas separate; none for no text."""
+    return [name.strip() for name in text.split(",")] if text else []
 
 
 def make_csv_options(separator: str | None, encoding: str | None, decimal: str | None) -> CsvOptions:

@@ -34,6 +34,8 @@ class SplitGraphOptions(NamedOrOwnGraphOptions):
         """Read the graph with its three masks; a random split is drawn by the seed."""
         self.check_source()
         self.refuse_signs("attacks and audits", "they add and remove edges of weight 1")
+        if self.directed:
+            raise ValueError("--directed: attacks and audits change undirected edges; leave it out.")
         data = self._read_named(self.data, seed) if self.data is not None else self._read_own_split(seed)
         data = self.check_features(data)
         return self.standardized(data, self.standardize)

@@ -110,6 +110,7 @@ def choose_node_columns(
     label: str | None,
     features: Sequence[str] | None,
     notes: list[str],
+    exclude: Collection[str] = (),
 ) -> NodeColumns:
     """Choose the columns of a node table.
 
@@ -119,13 +120,14 @@ def choose_node_columns(
         label: Column of the classes, or None to guess whether there is one.
         features: Feature columns, or None for all other columns.
         notes: Notes for the report; guesses are added to them.
+        exclude: Columns that are neither features nor guessed to be the label. Default: none.
     """
     named = list(features or ())
     if node_id is None:
         node_id = _guess(table, _IDS) or next(iter(table.schema), "id")
         notes.append(f"node_id was not named; the column {node_id!r} of {table.name} was used")
     if label is None:
-        label = _guess(table, _LABELS, skip={node_id, *named})
+        label = _guess(table, _LABELS, skip={node_id, *named, *exclude})
         if label is not None:
             notes.append(f"label was not named; the column {label!r} of {table.name} was used")
     if len({node_id, label, *named}) < 2 + len(named):
@@ -133,8 +135,15 @@ def choose_node_columns(
             "node_id, label and features must be different columns.", file=table.name, column=node_id
         )
     table.require(node_id, label, *named)
+    both = [name for name in (node_id, label, *named) if name in exclude]
+    if both:
+        raise TableError(
+            "an excluded column must not be the id, the label or a named feature.",
+            file=table.name,
+            column=both[0],
+        )
     if features is None:
-        named = [name for name in table.schema if name not in (node_id, label)]
+        named = [name for name in table.schema if name not in (node_id, label, *exclude)]
     return NodeColumns(table=table, node_id=node_id, label=label, features=named)
 
 

@@ -66,6 +66,7 @@ class FeatureReader:
     notes: list[str] = field(default_factory=list)
     columns: list[FeatureColumn] = field(default_factory=list)
     _empty: list[tuple[str, int, int]] = field(default_factory=list)  # column, number of cells, the first
+    _not_a_number: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # cells with "nan", by column
 
     @property
     def preparation(self) -> FeaturePreparation:
@@ -138,6 +139,7 @@ class FeatureReader:
         numbers = series if series.dtype == pl.Float32 else self._parse(name, series)
         if numbers is not None:
             column = numbers.to_numpy().astype(np.float32)
+            self._not_a_number[name] = numbers.is_nan().fill_null(False).to_numpy()
             if np.isinf(column).any():
                 self._not_numbers(name, series, pl.Series(np.isinf(column)), "infinite or too large")
                 column[np.isinf(column)] = np.nan
@@ -292,6 +294,8 @@ class FeatureReader:
         name, _, at = self._empty[0]
         in_table = at < len(self.rows)
         what = "the cell is empty" if in_table else "added nodes have no value in this column"
+        if in_table and name in self._not_a_number and self._not_a_number[name][at]:
+            what = "the cell holds NaN (not a number), which counts as empty"
         if sum(one[1] for one in self._empty) > 1:
             some = ", ".join(f"{column!r} {number:,}" for column, number, _ in self._empty[:5])
             more = ", ..." if len(self._empty) > 5 else ""

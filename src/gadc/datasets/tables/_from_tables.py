@@ -52,6 +52,7 @@ def from_tables(
     half_life: str | float | None = None,
     signed: bool = False,
     relation: str | None = None,
+    exclude: Sequence[str] = (),
 ) -> Data:
     """Read a graph from a table with one row per edge and a table with one row per node.
 
@@ -103,6 +104,8 @@ def from_tables(
         signed: Accept negative weights, for `gadc.diffuse(..., signed=True)`; False by default.
         relation: Column that names the kind of each edge, such as "friend" or "colleague"; every kind becomes
             a relation of its own in `data.edge_type`. By default all edges are of one kind.
+        exclude: Columns that are not features, such as notes made after the fact, when all others are; none
+            by default. With a preparation, it must not name a column that the preparation reads.
         task: What `label` holds: "classify" (default) classes, "regress" numbers, or "multilabel" a list of
             columns with 0 and 1. For the last two, `target` takes the place of `y`.
 
@@ -137,14 +140,16 @@ def from_tables(
     check_choice("from_tables", missing, "missing", ("error", "mean", "zero"))
     check_choice("from_tables", unknown, "unknown", ("error", "drop", "add"))
     check_choice("from_tables", weight_scale, "weight_scale", WEIGHT_SCALES)
-    if isinstance(features, str):
-        raise TypeError(f"from_tables: features must be a list of column names, got the string {features!r}.")
+    for name, names in (("features", features), ("exclude", exclude)):
+        if isinstance(names, str):
+            raise TypeError(f"from_tables: {name} must be a list of column names, got the string {names!r}.")
     kinds = check_repair("from_tables", REPAIRS if lenient else repair)
     if preparation is not None:
         given = {"categorical": None if categorical == "skip" else categorical, "features": features}
         given["missing"] = None if missing == "error" else missing
         given["weight_scale"] = None if weight_scale == "none" else weight_scale
-        preparation.check_agrees("from_tables", **given)
+        preparation.check_agrees("from_tables", **given, exclude=exclude)
+        exclude = exclude or preparation.exclude
         features = [column.name for column in preparation.columns]
         categorical, missing = preparation.categorical, preparation.missing
         kinds |= frozenset(preparation.repair)
@@ -154,6 +159,7 @@ def from_tables(
         edge_roles={"source": source, "target": target, "weight": weight, "time": time, "relation": relation},
         node_roles={"node_id": node_id, "label": first},
         features=features,
+        exclude=tuple(dict.fromkeys(exclude)),
         categorical=categorical,
         missing=missing,
         unknown="drop" if lenient and unknown == "error" else unknown,

@@ -111,6 +111,7 @@ class FeaturePreparation:
         weight_scale: How edge weights are compressed. Default: None, not at all.
         repair: Kinds of problems of tables that are repaired. Default: none.
         window: Which edges are read by their time. Default: all.
+        exclude: Columns that were excluded from the features. Default: none.
 
     Examples:
         >>> import polars as pl
@@ -132,6 +133,7 @@ class FeaturePreparation:
     weight_scale: WeightScale | None = None
     repair: tuple[str, ...] = ()
     window: TimeWindow | None = None
+    exclude: tuple[str, ...] = ()
 
     @classmethod
     def of_matrix(cls, names: Sequence[str]) -> FeaturePreparation:
@@ -171,6 +173,9 @@ class FeaturePreparation:
         more: dict[str, Any] = {"roles": dict(roles), "weight_scale": scale, "repair": tuple(sorted(repair))}
         if (window := values.get("window")) is not None:
             more["window"] = TimeWindow.from_dict(window)
+        more["exclude"] = _tuple("exclude", values.get("exclude", ())) or ()  # older files do not have it
+        if not all(isinstance(one, str) for one in more["exclude"]):
+            raise ValueError("FeaturePreparation: exclude must be a list of names.")
         return cls(columns=tuple(columns), **chosen, **more)
 
     def to_dict(self) -> dict[str, Any]:
@@ -199,21 +204,27 @@ class FeaturePreparation:
             for name in column.raw_names
         ]
 
-    def check_agrees(self, owner: str, **given: Any) -> None:
+    def check_agrees(self, owner: str, *, exclude: Sequence[str] = (), **given: Any) -> None:
         """Refuse a setting that contradicts the stored one.
 
         Args:
             owner: Function or command that the error names.
+            exclude: Columns that are not features; none by default.
             given: `features` (column names), `categorical`, `missing`, `standardize` or `weight_scale`; None
                 was not given.
         """
-        known = {
+        known: dict[str, Any] = {
             "features": sorted(column.name for column in self.columns),
             "categorical": self.categorical,
             "missing": self.missing,
             "standardize": self.is_standardized,
             "weight_scale": "none" if self.weight_scale is None else self.weight_scale.kind,
         }
+        read = [name for name in exclude if name in known["features"]]
+        if read:
+            raise ValueError(
+                f"{owner}: exclude must not name a column that the preparation reads, got {read[0]!r}."
+            )
         for name, value in given.items():
             if value is None or (sorted(value) if name == "features" else value) == known[name]:
                 continue

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from gadc._base.deferred import deferred
 from gadc.datasets.tables._columns import (
@@ -59,6 +60,7 @@ class Choices:
     edge_roles: dict[str, str | None]
     node_roles: dict[str, str | None]
     features: Sequence[str] | None
+    exclude: Sequence[str]
     categorical: str
     missing: str
     unknown: str
@@ -85,8 +87,16 @@ def read_tables(edges: TableLike, nodes: TableLike, choices: Choices) -> Data:
     with problems.collecting():
         timed = apply_times(ends, window, problems)
     ends, notes = replace(timed.columns, signed=choices.signed), [*notes, *timed.notes]
-    graph, kinds, matched, rows = _read_edges(ends, ids, choices, problems)
+    matched = match(ends, ids, choices.unknown, numbered=choices.keep_rows, problems=problems)
     known = matched.nodes
+    reader, x = _read_features(columns, known, choices, problems)
+    answers = _Answers()
+    with problems.collecting():
+        answers = _read_answers(columns, known, choices)
+    if ends.relation is None:
+        problems.check()  # so far without torch, which takes seconds to import
+    graph, kinds, matched, rows = _read_edges(matched, ends, choices, problems)
+    problems.check()
     data = torch_geometric.data.Data(
         edge_index=graph.edge_index, num_nodes=len(known.ids), node_ids=known.ids.to_list()
     )
@@ -94,16 +104,11 @@ def read_tables(edges: TableLike, nodes: TableLike, choices: Choices) -> Data:
         data.table_rows = rows
     if kinds is not None:
         data.edge_type, data.relation_names = kinds
-    reader = _read_features(data, columns, known, choices, problems)
-    if columns.label is not None and choices.task != "classify":
-        with problems.collecting():
-            _set_targets(data, columns, known, choices)
-    elif columns.label is not None:
-        with problems.collecting():
-            y, data.class_names, label_notes = read_labels(columns.table, known.rows, columns.label)
-            data.y = torch.from_numpy(np.concatenate([y, np.full(reader.added, -1)]))
-            notes += label_notes
-    problems.check()
+    if x.shape[1]:
+        data.x = torch.from_numpy(x)
+    data.feature_names = reader.names
+    answers.set(data)
+    notes += answers.notes
     notes += known.notes + reader.notes + problems.notes
     notes += _set_weights(data, graph, choices)
     data.feature_preparation = replace(
@@ -111,6 +116,7 @@ def read_tables(edges: TableLike, nodes: TableLike, choices: Choices) -> Data:
         roles=_roles(ends, columns),
         weight_scale=data.pop("weight_scale", None),
         repair=tuple(sorted(choices.repair)),
+        exclude=tuple(choices.exclude),
         window=None if window == TimeWindow() else window,
     )
     report = _report(data, ends, columns, graph, reader, matched=matched, notes=notes)
@@ -120,15 +126,32 @@ def read_tables(edges: TableLike, nodes: TableLike, choices: Choices) -> Data:
     return data if preparation is None or data.x is None else preparation.apply(data)
 
 
-def _set_targets(data: Data, columns: NodeColumns, known: Nodes, choices: Choices) -> None:
-    """Set `target` and `target_names`; nodes without a row have no target."""
+@dataclass(frozen=True, kw_only=True)
+class _Answers:
+    """What the label columns hold, as attributes of `Data`; arrays become tensors."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def set(self, data: Data) -> None:
+        for name, value in self.values.items():
+            data[name] = torch.from_numpy(value) if isinstance(value, np.ndarray) else value
+
+
+def _read_answers(columns: NodeColumns, known: Nodes, choices: Choices) -> _Answers:
+    """Read classes or targets; nodes without a row have none."""
+    if columns.label is None:
+        return _Answers()
+    if choices.task == "classify":
+        y, class_names, notes = read_labels(columns.table, known.rows, columns.label)
+        every = np.concatenate([y, np.full(len(known.ids) - len(known.rows), -1)])
+        return _Answers(values={"y": every, "class_names": class_names}, notes=notes)
     names = [str(columns.label), *choices.more_labels]
     flags = choices.task == "multilabel"
     values = read_targets(columns.table, known.rows, names, flags=flags)
     filled = np.full((len(known.ids), len(names)), np.nan)
     filled[: len(values)] = values
-    data.target = torch.from_numpy(filled if flags else filled[:, 0])
-    data.target_names = names
+    return _Answers(values={"target": filled if flags else filled[:, 0], "target_names": names})
 
 
 def _window(choices: Choices) -> TimeWindow:
@@ -158,7 +181,11 @@ def _choose_columns(
         table = open_table(nodes, "nodes", choices.csv_options)
         notes += table.notes
         named = _named(table, choices.node_roles, choices)
-        columns = choose_node_columns(table, **named, features=choices.features, notes=notes)
+        if choices.preparation is None:
+            table.require(*choices.exclude)
+        columns = choose_node_columns(
+            table, **named, features=choices.features, notes=notes, exclude=choices.exclude
+        )
         columns = leave_out(columns, choices.more_labels)
     problems.check()
     assert ends is not None and columns is not None  # noqa: S101, PT018 (otherwise there was a problem)
@@ -193,10 +220,9 @@ def _is_readable(table: Table, role: str, column: str | None) -> bool:
 
 
 def _read_edges(
-    ends: EdgeColumns, ids: Nodes, choices: Choices, problems: Problems
+    matched: Matched, ends: EdgeColumns, choices: Choices, problems: Problems
 ) -> tuple[Edges, tuple[torch.Tensor, list[str]] | None, Matched, torch.Tensor | None]:
-    """Read edges, relations and perhaps rows; the table of positions, often large, is freed on return."""
-    matched = match(ends, ids, choices.unknown, numbered=choices.keep_rows, problems=problems)
+    """Read edges, relations and perhaps rows from the table of positions."""
     frame = matched.frame
     weight = frame["w"].to_numpy() if ends.is_weighted else None
     num_nodes, directed, kinds = len(matched.nodes.ids), choices.directed, None
@@ -213,9 +239,9 @@ def _read_edges(
 
 
 def _read_features(
-    data: Data, columns: NodeColumns, known: Nodes, choices: Choices, problems: Problems
-) -> FeatureReader:
-    """Set `x` and `feature_names`."""
+    columns: NodeColumns, known: Nodes, choices: Choices, problems: Problems
+) -> tuple[FeatureReader, NDArray[np.float32]]:
+    """Read the features; without columns if something is wrong with them."""
     reader = FeatureReader(
         table=columns.table,
         rows=known.rows,
@@ -225,13 +251,12 @@ def _read_features(
         missing=choices.missing,
         known=choices.preparation,
         problems=problems,
+        left_out=dict.fromkeys(choices.exclude if choices.preparation is None else (), "it is excluded"),
     )
+    x = np.empty((len(known.ids), 0), dtype=np.float32)
     with problems.collecting():
         x = reader.read(columns.features)
-        if x.shape[1]:
-            data.x = torch.from_numpy(x)
-    data.feature_names = reader.names
-    return reader
+    return reader, x
 
 
 def _set_weights(data: Data, graph: Edges, choices: Choices) -> list[str]:

@@ -29,6 +29,7 @@ class Settings:
     node_id: str | None
     label: str | None
     features: tuple[str, ...] | None
+    exclude: tuple[str, ...]
     categorical: str
     missing: str
     unknown: str
@@ -99,12 +100,14 @@ class Plan:
 
     def node_columns(self, notes: list[str] | None = None) -> NodeColumns:
         """Open the node table and choose its columns as `from_tables` does."""
-        one = self.settings
+        one, table = self.settings, joined(self.nodes)
+        table.require(*one.exclude)
         return choose_node_columns(
-            joined(self.nodes),
+            table,
             node_id=one.node_id,
             label=one.label,
             features=one.features,
+            exclude=one.exclude,
             notes=[] if notes is None else notes,
         )
 
