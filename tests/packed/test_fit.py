@@ -7,7 +7,7 @@ import torch
 from gadc import GADCClassifier, PackedGraph
 from gadc._base.memory import MemoryLimitError
 from gadc.datasets import csbm
-from gadc.packed import _fit, fit, pack_data
+from gadc.packed import _choice, _fit, fit, pack_data
 from gadc.packed._sample import sample_graph
 
 
@@ -58,8 +58,8 @@ def test_fit_reads_a_small_graph_into_memory(graph):
 
 @pytest.mark.usefixtures("on_disk")
 def test_auto_judges_candidates_on_a_sample_and_says_so(graph, monkeypatch):
-    monkeypatch.setattr(_fit, "_CANDIDATES", (("plain", 4.0), ("III", 4.0)))
-    monkeypatch.setattr(_fit, "_SAMPLE_NODES", 60)
+    monkeypatch.setattr(_choice, "_CANDIDATES", (("plain", 4.0), ("III", 4.0)))
+    monkeypatch.setattr(_choice, "_SAMPLE_NODES", 60)
     told = []
     model = fit(
         graph, GADCClassifier(num_steps=2, epochs=5, random_state=0), forecast=told.append, memory="1GB"

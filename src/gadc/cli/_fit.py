@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ from gadc._base.memory import available_memory, format_bytes
 from gadc.cli._graph_data import labels_to_fit, tell_notes, without_graph
 from gadc.cli._models import class_positions
 from gadc.cli._options.bundle import expand_bundles
-from gadc.cli._options.cluster import ClusterOptions, print_stages
+from gadc.cli._options.cluster import ClusterOptions
 from gadc.cli._options.diffusion import ClassifierOptions
 from gadc.cli._options.graph import GraphOptions
 from gadc.cli._options.output import AsJson, ReportFile, check_file, check_report
@@ -31,11 +32,11 @@ with deferred():
 
     from gadc import estimators
     from gadc.cli import _fit_targets as target_fits
+    from gadc.cli import _packed_fits as packed_fits
     from gadc.cli import _targets as targets
     from gadc.cli._pages import finalists as finalists_page
     from gadc.cli._pages import model as model_page
     from gadc.packed import _fit as packed_fit
-    from gadc.packed import _plan as planning
 
 
 _NO_GRAPH = "MLP without the graph"
@@ -88,11 +89,17 @@ def fit(
         cluster.check_unused()
     elif cluster.dry_run or packed_fit.fit_bytes(packed) > (cluster.memory_bytes or available_memory()):
         _refuse_report(packed, report, cluster)
-        if task not in ("auto", "classify"):
-            raise ValueError(f"--task {task} requires tables (--edges and --nodes), got a packed graph.")
+        if task not in ("auto", packed.task):
+            raise ValueError(f"--task {task}: {packed.path} was packed with --task {packed.task}.")
+        if packed.task != "classify":
+            return target_fits.fit_packed_targets(
+                packed, graph, diffusion, cluster, head=head, out=out, as_json=as_json
+            )
         return _fit_packed(packed, diffusion, cluster, out, head or "linear", graph, as_json)
     chosen_task = targets.decide_task(graph, task)
     _check_edge_settings(graph, diffusion, chosen_task)
+    if packed is not None and packed.directed:
+        graph = replace(graph, directed=True)
     if chosen_task != "classify":
         options: dict[str, Any] = {
             "task": chosen_task,
@@ -185,22 +192,9 @@ def _fit_packed(
     """Fit a graph that does not fit into memory, and compare it with an MLP on the labelled rows."""
     settings = {**diffusion.settings(), "random_state": options.seed}
     model = estimators.GADCClassifier(head=head, directed=graph.directed, **settings)
-    budget = cluster.memory_bytes or available_memory()
-    if cluster.dry_run:
-        folder = cluster.work_folder(graph.path.with_name(f"{graph.path.name}-fit"))
-        plan, stages = packed_fit.plan_fit(
-            graph, model, folder, budget=budget, standardize=bool(options.standardize)
-        )
-        say(f"forecast: {plan.summary()}")
-        return print_stages("fit", planning.plan_stages(stages), plan.memory, disk=plan.disk, as_json=as_json)
-    with cluster.running() as how:
-        packed_fit.fit(
-            graph,
-            model,
-            standardize=bool(options.standardize),
-            **{**how, "memory": budget},
-            forecast=lambda expected: say(f"forecast: {expected.summary()}"),
-        )
+    how = {"standardize": bool(options.standardize), "as_json": as_json}
+    if not packed_fits.fit_packed(graph, model, cluster, **how):
+        return
     model.save(out)
     alone = estimators.GADCClassifier(head="mlp", dropout=0.5, lr=0.01, **{**settings, "variant": "plain"})
     with working(f"Training {_NO_GRAPH}"):

@@ -1,5 +1,8 @@
 """`gadc fit` for numbers and for several labels per node."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -7,14 +10,18 @@ import numpy as np
 from torch_geometric.data import Data
 
 from gadc.cli._graph_data import tell_notes
+from gadc.cli._options.cluster import ClusterOptions
 from gadc.cli._options.diffusion import ClassifierOptions, DiffusionOptions
 from gadc.cli._options.graph import GraphOptions
 from gadc.cli._output import print_json, print_rows, say
+from gadc.cli._packed_fits import fit_packed
 from gadc.cli._pages.targets import label_evaluation_page, number_page
 from gadc.cli._progress import working, working_until
 from gadc.cli._target_metrics import label_rows, measure_numbers, measure_sets
 from gadc.cli._targets import known_targets
 from gadc.estimators import GADCMultilabelClassifier, GADCRegressor
+from gadc.packed import PackedGraph
+from gadc.packed._fit import labelled_rows
 
 _ALONE = "features alone"
 TargetModel = GADCRegressor | GADCMultilabelClassifier
@@ -54,25 +61,71 @@ def fit_targets(
     with working(f"Training on the {_ALONE}"):
         alone.fit_data(data)
     model.save(out)
-    figures = [_figures(f"GADC {model.variant}", model, truth), _figures(_ALONE, alone, truth)]
-    known = int((~np.isnan(truth).reshape(len(truth), -1).any(1)).sum())
-    verdict = model.explain_ if model.report_ else _verdict(figures)
+    shown = _Fitted(model=model, alone=alone, truth=truth, names=data.target_names, task=task)
     if report is not None:
         with working("Writing the report"):
-            _page(command, graph.title, verdict, data, model, figures).write(report)
+            _page(command, graph.title, shown.verdict, data, model, shown.figures).write(report)
         say(f"Wrote {report}.")
-    if as_json:
-        facts = {"out": str(out), "task": task, "labels": known, "names": data.target_names}
-        settings = {"settings": {**model.chosen_, "head": model.head, "seed": graph.seed}}
-        return print_json(
-            {**facts, **settings, "figures": figures, "explanation": model.explain_, "report": model.report_}
-        )
-    title = f"{graph.title}: {known:,} nodes with known {', '.join(data.target_names)}, cross-validated"
-    print_rows(title, figures)
-    if isinstance(model, GADCMultilabelClassifier):
-        print_rows("By label, at its threshold", _rows(model, truth))
-    say(verdict)
-    say(f"Wrote {out}.")
+    shown.print(graph.title, out, graph.seed, as_json=as_json)
+
+
+def fit_packed_targets(
+    graph: PackedGraph,
+    options: GraphOptions,
+    diffusion: ClassifierOptions,
+    cluster: ClusterOptions,
+    *,
+    head: str | None,
+    out: Path,
+    as_json: bool,
+) -> None:
+    """Fit numbers or several labels of a graph that does not fit into memory; see `fit_targets`."""
+    model, alone = _models(diffusion, graph.task, head, replace(options, directed=graph.directed))
+    if not fit_packed(graph, model, cluster, standardize=bool(options.standardize), as_json=as_json):
+        return
+    model.save(out)
+    rows = labelled_rows(graph, model.feature_preparation_)
+    with working(f"Training on the {_ALONE}"):
+        alone.fit_data(rows)
+    names, truth = list(rows.target_names), known_targets(rows)
+    shown = _Fitted(model=model, alone=alone, truth=truth, names=names, task=graph.task)
+    shown.print(str(graph.path), out, options.seed, as_json=as_json)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Fitted:
+    """A fitted model and its control, with the known values that both were judged by."""
+
+    model: TargetModel
+    alone: TargetModel
+    truth: Any
+    names: list[str]
+    task: str
+
+    @property
+    def figures(self) -> list[dict[str, Any]]:
+        ours = _figures(f"GADC {self.model.variant}", self.model, self.truth)
+        return [ours, _figures(_ALONE, self.alone, self.truth)]
+
+    @property
+    def verdict(self) -> str:
+        return self.model.explain_ if self.model.report_ else _verdict(self.figures)
+
+    def print(self, title: str, out: Path, seed: int, *, as_json: bool) -> None:
+        """Print the figures, and where the model was written."""
+        model, truth = self.model, self.truth
+        known = int((~np.isnan(truth).reshape(len(truth), -1).any(1)).sum())
+        if as_json:
+            facts = {"out": str(out), "task": self.task, "labels": known, "names": self.names}
+            settings = {"settings": {**model.chosen_, "head": model.head, "seed": seed}}
+            reasons = {"explanation": model.explain_, "report": model.report_}
+            return print_json({**facts, **settings, "figures": self.figures, **reasons})
+        heading = f"{title}: {known:,} nodes with known {', '.join(self.names)}, cross-validated"
+        print_rows(heading, self.figures)
+        if isinstance(model, GADCMultilabelClassifier):
+            print_rows("By label, at its threshold", _rows(model, truth))
+        say(self.verdict)
+        say(f"Wrote {out}.")
 
 
 def _models(

@@ -14,7 +14,7 @@ from gadc._base.files import write_text
 from gadc._base.text import visible
 from gadc.cli._options.config import NAME
 from gadc.cli._options.output import AsJson, check_file
-from gadc.cli._options.own_graph import split_names
+from gadc.cli._options.texts import split_names
 from gadc.cli._output import print_facts, print_json, say
 from gadc.cli._progress import working
 from gadc.cli._wording import name_options

@@ -23,7 +23,6 @@ with deferred():
     import numpy as np
 
     from gadc import estimators
-    from gadc._base import persistence
 
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file that `gadc fit` wrote.")]
@@ -40,14 +39,7 @@ def load_any_model(path: Path) -> AnyModel:
     """Read a model file of a classifier, a multi-label classifier or a regressor."""
     if not path.is_file():
         raise ValueError(f"{path}: no such file; `gadc fit` writes models.")
-    kinds: dict[str, type[AnyModel]] = {
-        name: getattr(estimators, name)
-        for name in ("GADCClassifier", "GADCMultilabelClassifier", "GADCRegressor")
-    }
-    kind = persistence.kind_of(path)
-    if kind not in kinds:
-        raise ValueError(f"{path} must hold one of {', '.join(kinds)}, got {kind!r}.")
-    return kinds[kind].load(path)
+    return estimators._loading.load_model(path)
 
 
 def predict_probabilities(model: GADCClassifier | GADCMultilabelClassifier, data: Data) -> NDArray[Any]:

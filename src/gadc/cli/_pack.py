@@ -26,9 +26,8 @@ from gadc.cli._options.own_graph import (
     Target,
     Unknown,
     Weight,
-    make_csv_options,
-    split_names,
 )
+from gadc.cli._options.texts import make_csv_options, split_names
 from gadc.cli._output import print_facts, print_json, say
 from gadc.cli._progress import staging
 
@@ -58,6 +57,9 @@ def pack(
     weight: Weight = None,
     node_id: NodeId = None,
     label: Label = None,
+    task: Annotated[
+        str, typer.Option("--task", help="What --label holds: classify, regress or multilabel.")
+    ] = "classify",
     features: Features = None,
     exclude: Exclude = None,
     categorical: Categorical = None,
@@ -97,7 +99,8 @@ def pack(
         "target": target,
         "weight": weight,
         "node_id": node_id,
-        "label": label,
+        "label": split_names(label) or None,
+        "task": task,
         "features": tuple(split_names(features)) or None,
         "exclude": tuple(split_names(exclude)),
         "categorical": categorical or "skip",

@@ -9,7 +9,7 @@ import typer
 
 from gadc._base.deferred import deferred
 from gadc.cli._graph_data import tell_notes
-from gadc.cli._models import ModelFile, load_any_model, load_model
+from gadc.cli._models import ModelFile, load_any_model
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.cluster import ClusterOptions
 from gadc.cli._options.graph import GraphOptions, refuse_for_packed
@@ -139,10 +139,10 @@ def predict(
 def _predict_packed(
     model: Path, graph: PackedGraph, out: Path, cluster: ClusterOptions, escape_formulas: bool, as_json: bool
 ) -> None:
-    """Predict the classes of a packed graph in tasks."""
+    """Predict the classes, numbers or labels of a packed graph in tasks."""
     refuse_pipe(out)
     refuse_for_packed({"--escape-formulas": escape_formulas})
-    classifier = load_model(model)
+    classifier = load_any_model(model)
     if classifier.ensemble_ is None:
         folder = cluster.work_folder(out)
         run = packed_predict.prediction_run(graph, classifier, folder, memory=cluster.task_memory())

@@ -27,6 +27,8 @@ with deferred():
 def decide_task(graph: GraphOptions, task: str) -> str:
     """Return the task: the given one, or else what the label columns look like, which is said."""
     check_choice("--task", task, "the task", ("auto", *TASKS))
+    if task == "auto" and (packed := graph.packed_task) is not None:
+        return packed
     if task != "auto" or graph.nodes is None or graph.graph is not None or graph.data is not None:
         return "classify" if task == "auto" else task
     if len(graph.label_columns) > 1:

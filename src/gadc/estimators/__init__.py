@@ -8,6 +8,7 @@
 - `export_onnx`: the head of a fitted model for programs without Python.
 """
 
+from gadc.estimators import _loading  # noqa: F401 (the command line loads this package at first use)
 from gadc.estimators._classifier import GADCClassifier
 from gadc.estimators._multilabel import GADCMultilabelClassifier
 from gadc.estimators._nodes import NodeClassifier

@@ -29,11 +29,21 @@ STOP_EARLY = 100  # targets from which some choose the epoch of an MLP
 
 
 def standardize_rows(
-    owner: str, features: NDArray[Any], rows: NDArray[np.int64]
+    owner: str,
+    features: NDArray[Any],
+    rows: NDArray[np.int64],
+    scales: tuple[Values, Values] | None = None,
 ) -> tuple[Values, Values, Values]:
-    """Return some rows of S X with columns of mean 0 and deviation 1, these means and these deviations."""
+    """Return some rows of S X with columns of mean 0 and deviation 1, these means and these deviations.
+
+    Args:
+        owner: Estimator that an error names.
+        features: S X.
+        rows: The rows.
+        scales: Means and deviations of the columns. Default: the ones of `features`.
+    """
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
-        mean, deviation = _column_scales(features)
+        mean, deviation = column_scales(features) if scales is None else scales
         scaled = (features[rows] - mean) / deviation
     if not (np.isfinite(scaled).all() and np.isfinite(deviation).all()):
         raise ValueError(
@@ -50,7 +60,7 @@ def root_mean_square(numbers: Values, weight: Values) -> float:
     return largest * float(np.sqrt(np.average((numbers / largest) ** 2, weights=weight)))
 
 
-def _column_scales(features: NDArray[Any]) -> tuple[Values, Values]:
+def column_scales(features: NDArray[Any]) -> tuple[Values, Values]:
     """Return mean and deviation of each column; a constant column has deviation 1."""
     mean, deviation = features.mean(0, dtype=np.float64), features.std(0, dtype=np.float64)
     # Rounding leaves constant columns a tiny deviation, which would blow up their noise.

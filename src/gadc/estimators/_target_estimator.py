@@ -50,6 +50,7 @@ class TargetEstimator(GraphPredictor):
     _output = "the predictions"
     _heads: tuple[str, ...]  # the first is cheap and ranks the candidates of "auto" for the others
     _measure: str  # the error that decides, in words
+    _scales: tuple[Values, Values] | None = None  # of the columns of S X, if only some of its rows are given
     head: str
     alpha: float | None
     hidden: int
@@ -132,7 +133,7 @@ class TargetEstimator(GraphPredictor):
         features = self._aggregate(x, self.graph_, check_convergence=True)
         advice = "scale the features, or use smaller lam, num_steps or eps"
         check_finite_result(owner, features, "S X", advice)
-        rows, mean, deviation = standardize_rows(owner, features.numpy(), known)
+        rows, mean, deviation = standardize_rows(owner, features.numpy(), known, self._scales)
         head = self._fit_head(self.head, rows, target[known], weight[known], seed)
         self.head_ = read_raw_features(head, mean, deviation)
         self.cross_validated_ = np.full(target.shape, np.nan)
@@ -200,7 +201,8 @@ class _Judge:
         features = self.model._aggregate(
             self.x, self.model.graph_, check_convergence=False, settings=settings
         ).numpy()
-        rows, _, _ = standardize_rows(type(self.model).__name__, features, self.known)
+        owner, scales = type(self.model).__name__, self.model._scales
+        rows, _, _ = standardize_rows(owner, features, self.known, scales)
 
         def fit(part: NDArray[np.int64]) -> Callable[[NDArray[np.int64]], Values]:
             target, weight = self.target[part], self.weight[part]

@@ -18,19 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from gadc._base import persistence
 from gadc._base.extras import require
 from gadc._version import __version__
-from gadc.estimators._classifier import GADCClassifier
+from gadc.estimators._loading import KINDS, load_model
 from gadc.estimators._multilabel import GADCMultilabelClassifier
 from gadc.estimators._regressor import GADCRegressor
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (GADCClassifier, GADCMultilabelClassifier, GADCRegressor)
-}
 _FILE = "model.safetensors"
 _LOADER = "gadc.estimators.mlflow"
 
@@ -86,8 +82,8 @@ def log_model(model: Any, name: str, **settings: Any) -> Any:
 @contextmanager
 def _stored(model: Any) -> Iterator[dict[str, Any]]:
     """Hold the safetensors file of a model while MLflow copies it; yield the arguments that name it."""
-    if not isinstance(model, tuple(_KINDS.values())):
-        raise TypeError(f"model must be one of {', '.join(_KINDS)}, got {type(model).__name__}.")
+    if not isinstance(model, tuple(KINDS.values())):
+        raise TypeError(f"model must be one of {', '.join(KINDS)}, got {type(model).__name__}.")
     check_is_fitted(model)
     fitted: Any = model
     with TemporaryDirectory(prefix="gadc-mlflow-") as folder:
@@ -146,7 +142,4 @@ class _GraphModel:
 def _load_pyfunc(path: str) -> _GraphModel:
     """Load the safetensors file of a saved model; MLflow calls this."""
     file = Path(path) / _FILE if Path(path).is_dir() else Path(path)
-    kind = persistence.kind_of(file)
-    if kind not in _KINDS:
-        raise ValueError(f"{file} must hold one of {', '.join(_KINDS)}, got {kind!r}.")
-    return _GraphModel(_KINDS[kind].load(file))
+    return _GraphModel(load_model(file))

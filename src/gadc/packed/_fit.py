@@ -1,8 +1,9 @@
-"""Train a classifier on a packed graph: diffusion from file to file, and a head on the labelled rows alone.
+"""Train a model on a packed graph: diffusion from file to file, and a head on the labelled rows alone.
 
     F = S X by slabs on disk  ->  the rows of F with a label  ->  linear model or MLP in memory
 
-A graph that fits into the memory is fitted there, with all that `GADCClassifier` offers.
+Numbers and several labels are fitted in the same way. A graph that fits into the memory is fitted there,
+with all that the estimators offer.
 """
 
 from __future__ import annotations
@@ -21,7 +22,11 @@ from torch_geometric.data import Data
 from gadc._base.memory import MemoryLimitError, format_bytes, memory_bytes
 from gadc._base.tasks import Stage, run_stages
 from gadc.datasets import FeaturePreparation
-from gadc.estimators import GADCClassifier
+from gadc.estimators import GADCClassifier, GADCRegressor
+from gadc.estimators._base import DIFFUSION
+from gadc.estimators._heads import column_scales
+from gadc.estimators._loading import NodeModel
+from gadc.packed._choice import choose, choose_targets, scaled
 from gadc.packed._diffusion import (
     DiffusedFeatures,
     DiffusionRun,
@@ -36,11 +41,9 @@ from gadc.packed._diffusion import (
 )
 from gadc.packed._graph import PackedGraph, to_data_bytes
 from gadc.packed._results import work_folder
-from gadc.packed._sample import add_names, sample_graph
+from gadc.packed._sample import add_names
 
 _SETTINGS = ("variant", "lam", "num_steps", "eps", "rtol", "normalize", "self_loops")
-_CANDIDATES = tuple((variant, lam) for variant in ("plain", "I", "II", "III", "IV") for lam in (4.0, 32.0))
-_SAMPLE_NODES = 20_000
 _ENTRY_BYTES = 150  # per non-zero of Ã while the graph is built in memory
 _ROWS_AT_ONCE = 2**18
 _BYTES_PER_SECOND = 7e8  # that products with 16 columns read in one thread
@@ -74,7 +77,7 @@ class FitForecast:
 
 def fit(
     graph: PackedGraph | str | os.PathLike[str],
-    model: GADCClassifier,
+    model: NodeModel,
     *,
     standardize: bool = False,
     memory: str | float = "8GB",
@@ -83,8 +86,8 @@ def fit(
     progress: Tell | None = None,
     forecast: Callable[[FitForecast], None] | None = None,
     tell: Callable[[str], None] | None = None,
-) -> GADCClassifier:
-    """Fit a classifier on the labelled nodes of a packed graph, within a memory.
+) -> NodeModel:
+    """Fit a model on the labelled nodes of a packed graph, within a memory.
 
     A graph that fits into the memory is read and fitted there. Otherwise features are diffused in slabs on
     disk, and the head is trained on the rows with a label. Variant "auto" then compares GADC's variants on a
@@ -92,7 +95,8 @@ def fit(
 
     Args:
         graph: A packed graph with labels, or its folder.
-        model: An unfitted classifier with its settings; it is fitted and returned.
+        model: An unfitted classifier, multi-label classifier or regressor with its settings; it is fitted and
+            returned. The graph must have been packed for its task.
         standardize: Scale every feature to mean 0 and standard deviation 1, False by default; the model keeps
             means and deviations, and `predict` applies them.
         memory: Memory of one process, in bytes or as text; "8GB" by default.
@@ -104,7 +108,7 @@ def fit(
         tell: Called with a message at the start of each step of "auto"; by default nothing is called.
 
     Returns:
-        The fitted classifier. After work on disk, `graph_` is None and `transduction_` holds the labelled
+        The fitted model. After work on disk, `graph_` is None and `transduction_` holds the labelled
         nodes alone.
 
     Raises:
@@ -134,7 +138,8 @@ def fit(
             run_stages([scale_stage(opened, folder)], executor=executor, progress=progress)
             known = read_scales(opened, folder)
         if model.variant == "auto":
-            explain, report = _choose(opened, model, known, budget, tell)
+            compare = choose if isinstance(model, GADCClassifier) else choose_targets
+            explain, report = compare(opened, model, known, budget, tell)
         how: dict[str, Any] = {"memory": int(budget / 2), **_settings(model, known if standardize else None)}
         say(_forecast(make_run(opened, folder, **how), budget))
         features = diffuse(opened, folder, executor=executor, progress=progress, **how)
@@ -145,7 +150,7 @@ def fit(
 
 
 def plan_fit(
-    graph: PackedGraph, model: GADCClassifier, folder: str, *, budget: float, standardize: bool = False
+    graph: PackedGraph, model: NodeModel, folder: str, *, budget: float, standardize: bool = False
 ) -> tuple[FitForecast, list[Stage]]:
     """Describe what `fit` would do; nothing is computed or written.
 
@@ -170,7 +175,7 @@ def plan_fit(
     return _forecast(run, budget), stages
 
 
-def _settings(model: GADCClassifier, known: FeaturePreparation | None) -> dict[str, Any]:
+def _settings(model: NodeModel, known: FeaturePreparation | None) -> dict[str, Any]:
     """Return the settings of the diffusion, with the scales of the features if they were measured."""
     settings = {name: getattr(model, name) for name in _SETTINGS}
     return settings | scales_of(known)
@@ -186,8 +191,14 @@ def fit_bytes(graph: PackedGraph) -> int:
     return to_data_bytes(n, entries, d) + _ENTRY_BYTES * (entries + n) + 5 * 4 * n * d
 
 
-def _check(graph: PackedGraph, model: GADCClassifier, *, standardize: bool) -> None:
-    if graph.labels is None:
+def _check(graph: PackedGraph, model: NodeModel, *, standardize: bool) -> None:
+    task = task_of(model)
+    if task != graph.task:
+        raise ValueError(
+            f"fit: the graph {graph.path} must be packed with --task {task}, got one packed with --task "
+            f"{graph.task}."
+        )
+    if graph.labels is None and graph.targets is None:
         raise ValueError(f"fit: the graph {graph.path} must have labels, got none; name them to gadc pack.")
     if not graph.num_features:
         raise ValueError(f"fit: the graph {graph.path} must have features, got none.")
@@ -202,12 +213,19 @@ def _check(graph: PackedGraph, model: GADCClassifier, *, standardize: bool) -> N
         )
 
 
+def task_of(model: NodeModel) -> str:
+    """Return what the label columns of a graph for this model hold."""
+    if isinstance(model, GADCClassifier):
+        return "classify"
+    return "regress" if isinstance(model, GADCRegressor) else "multilabel"
+
+
 def _forecast(run: DiffusionRun, budget: float) -> FitForecast:
     """Forecast a fit on disk, and refuse one that does not fit into the memory."""
     graph = run.graph
     n, d, entries = graph.num_nodes, graph.num_features, graph.num_entries + graph.num_nodes
-    labelled = int((np.asarray(graph.labels) >= 0).sum())
-    needed = max(peak_memory(run), 12 * n + 24 * labelled * d)
+    per_row = 24 if graph.targets is None else 48  # heads of targets work in double precision
+    needed = max(peak_memory(run), 12 * n + per_row * len(graph.labelled()) * d)
     if needed > budget:
         raise MemoryLimitError(
             f"fit: the largest task on {n:,} nodes needs about {format_bytes(needed)} beside the files that "
@@ -227,12 +245,10 @@ class _HeadOnly(GADCClassifier):
         return self.known_scale
 
 
-def _fit_head(graph: PackedGraph, model: GADCClassifier, features: DiffusedFeatures) -> None:
+def _fit_head(graph: PackedGraph, model: NodeModel, features: DiffusedFeatures) -> None:
     """Train the head on the rows with a label and give the model what it has learned."""
-    labelled = np.flatnonzero(np.asarray(graph.labels) >= 0)
-    params = model.get_params(deep=False) | {"adjacency": None, "variant": "plain", "normalize": "none"}
-    head = _HeadOnly(**params)
-    head.known_scale = _scale(features)
+    labelled = graph.labelled()
+    head = _head_on_rows(model, features)
     data = Data(x=torch.from_numpy(_rows(features, labelled)), num_nodes=len(labelled))
     add_names(data, graph, labelled)
     known = features.run.preparation
@@ -242,7 +258,21 @@ def _fit_head(graph: PackedGraph, model: GADCClassifier, features: DiffusedFeatu
     fitted["features_"] = None  # these are diffused rows, not the features of the graph
     for name, value in fitted.items():
         setattr(model, name, value)
+    if not isinstance(model, GADCClassifier):
+        model.chosen_ = {name: getattr(model, name) for name in DIFFUSION}
     model.explain_ = f"Variant {model.variant} was requested; nothing was compared."
+
+
+def _head_on_rows(model: NodeModel, features: DiffusedFeatures) -> NodeModel:
+    """Return an unfitted model with the same head that takes rows of S X as they are."""
+    params = model.get_params(deep=False) | {"adjacency": None, "variant": "plain", "normalize": "none"}
+    if not isinstance(model, GADCClassifier):
+        rows = type(model)(**{**params, "lam": 0.0, "rtol": None})
+        rows._scales = _column_scales(features)
+        return rows
+    head = _HeadOnly(**params)
+    head.known_scale = _scale(features)
+    return head
 
 
 def labelled_rows(graph: PackedGraph, known: FeaturePreparation | None = None) -> Data:
@@ -252,22 +282,23 @@ def labelled_rows(graph: PackedGraph, known: FeaturePreparation | None = None) -
         graph: The packed graph.
         known: How features are computed, with scales if they are standardised. Default: as packed.
     """
-    nodes = np.flatnonzero(np.asarray(graph.labels) >= 0)
+    nodes = graph.labelled()
     data = Data(x=torch.from_numpy(graph.rows(nodes)), num_nodes=len(nodes))
     add_names(data, graph, nodes)
-    return _scaled(data, known)
-
-
-def _scaled(data: Data, known: FeaturePreparation | None) -> Data:
-    """Standardise features that are in the units of the table."""
-    if known is None or known == data.feature_preparation:
-        return data
-    return known.apply(data)
+    return scaled(data, known)
 
 
 def _rows(features: DiffusedFeatures, nodes: Any) -> Any:
     slabs = [np.asarray(features.slab(i)[nodes]) for i in range(len(features.run.graph.slabs))]
     return np.hstack(slabs)
+
+
+def _column_scales(features: DiffusedFeatures) -> tuple[Any, Any]:
+    """Return mean and deviation of each column over all rows, as in memory."""
+    slabs = [features.slab(number) for number in range(len(features.run.graph.slabs))]
+    pairs = [column_scales(slab[:, [i]]) for slab in slabs for i in range(slab.shape[1])]
+    means, deviations = zip(*pairs, strict=True)
+    return np.concatenate(means), np.concatenate(deviations)
 
 
 def _scale(features: DiffusedFeatures) -> float:
@@ -282,46 +313,3 @@ def _scale(features: DiffusedFeatures) -> float:
             squares[rows] += np.einsum("ij,ij->i", part, part)
     norms = torch.from_numpy(np.sqrt(squares[squares > 0]))
     return float(norms.float().median()) if len(norms) else 1.0
-
-
-def _choose(
-    graph: PackedGraph,
-    model: GADCClassifier,
-    known: FeaturePreparation,
-    budget: float,
-    tell: Callable[[str], None] | None,
-) -> tuple[str, dict[str, Any]]:
-    """Compare variants on a sample of the graph, and give the model the settings of the best one."""
-    seed = model.random_state if isinstance(model.random_state, int) else 0
-    per_node = 40 * graph.num_features + 300 * (graph.num_entries / max(graph.num_nodes, 1) + 1)
-    size = int(min(_SAMPLE_NODES, graph.num_nodes, max(budget / 4 / per_node, 100)))
-    sample = _scaled(sample_graph(graph, max_nodes=size, seed=seed), known)
-    rows = list[dict[str, Any]]()
-    for variant, lam in _CANDIDATES:
-        if tell is not None:
-            tell(f"GADC {variant}, λ = {lam:g}, on a sample")
-        params = model.get_params(deep=False) | {"adjacency": None, "variant": variant, "lam": lam}
-        judged = GADCClassifier(**params).fit_data(sample)
-        rows.append(
-            {
-                "candidate": f"GADC {variant}, λ = {lam:g}",
-                "variant": variant,
-                "lam": lam,
-                "accuracy": float(judged.validation_score_),
-                "log_loss": float(judged.log_loss_),
-            }
-        )
-    best = max(rows, key=_merit)
-    model.set_params(variant=best["variant"], lam=best["lam"])
-    labels = int((sample.y >= 0).sum())
-    explain = (
-        f"auto compared {len(rows)} settings of GADC on a sample of {len(sample.x):,} of "
-        f"{graph.num_nodes:,} nodes, {labels:,} of them labelled; {best['candidate']} was best, with "
-        f"{100 * best['accuracy']:.1f} % of the held-out labels right, and was fitted on the whole graph."
-    )
-    return explain, {"sample_nodes": len(sample.x), "sample_labels": labels, "candidates": rows}
-
-
-def _merit(row: dict[str, Any]) -> tuple[float, float]:
-    """Order candidates by accuracy, then by log-loss; without held-out labels they are all alike."""
-    return (row["accuracy"], -row["log_loss"]) if row["accuracy"] == row["accuracy"] else (0.0, 0.0)

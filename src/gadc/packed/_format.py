@@ -8,6 +8,7 @@
     degree.npy           sums of the rows, float64
     x/slab-0000.npy      a slab of columns of X, float32 or float16, C order
     y.npy                class of each node, int64, -1 without a label; left out without labels
+    target.npy           numbers or several labels, float64, one column each, NaN if unknown; or left out
 
 The entries are those of A: both directions of an undirected edge, sorted, and no self-loops.
 """
@@ -26,6 +27,7 @@ FORMAT = "gadc packed graph"
 VERSION = 1
 MANIFEST = "manifest.json"
 IDS, LABELS, DEGREE = "ids.parquet", "y.npy", "degree.npy"
+TARGETS = "target.npy"
 ROW_PTR, COLS, WEIGHTS = "csr/ptr.npy", "csr/col.npy", "csr/val.npy"
 SLAB_WIDTH = 16  # the width that sparse products keep in registers
 
@@ -91,6 +93,8 @@ class Manifest:
         dtype: Type of the slabs, "float32" or "float16".
         feature_names: Names of the columns of X.
         class_names: Names of the classes; None without labels.
+        target_names: Columns of the numbers or of several labels; None without.
+        task: What the label columns hold: "classify" (default), "regress" or "multilabel".
         preparation: How the columns were read (`FeaturePreparation.to_dict()`), or None.
         report: Counts of the rows (`TableReport.to_dict()`), or None.
         inputs: Checksum of the tables and the settings.
@@ -109,6 +113,8 @@ class Manifest:
     dtype: str = "float32"
     feature_names: tuple[str, ...] = ()
     class_names: tuple[Any, ...] | None = None
+    target_names: tuple[str, ...] | None = None
+    task: str = "classify"
     preparation: dict[str, Any] | None = None
     report: dict[str, Any] | None = None
     inputs: str = ""
@@ -120,6 +126,7 @@ class Manifest:
         names = {ROW_PTR, COLS, DEGREE, *(slab_file(i) for i in range(len(self.slabs)))}
         names |= {WEIGHTS} if self.weighted else set()
         names |= {IDS} if self.ids != "numbers" else set()
+        names |= {TARGETS} if self.target_names is not None else set()
         return names | ({LABELS} if self.class_names is not None else set())
 
     def to_text(self) -> str:
@@ -161,8 +168,8 @@ def _manifest(values: dict[str, Any]) -> Manifest:
     known = {one.name for one in fields(Manifest)}
     for name in ("row_ranges", "slabs"):
         values[name] = tuple((int(start), int(stop)) for start, stop in values[name])
-    for name in ("feature_names", "class_names"):
-        values[name] = None if values[name] is None else tuple(values[name])
+    for name in ("feature_names", "class_names", "target_names"):
+        values[name] = None if values.get(name) is None else tuple(values[name])
     values["files"] = {name: FileNote(**note) for name, note in values["files"].items()}
     manifest = Manifest(**{name: value for name, value in values.items() if name in known})
     if set(manifest.files) != manifest.expected_files():

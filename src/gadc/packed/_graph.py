@@ -27,6 +27,7 @@ from gadc.packed._format import (
     LABELS,
     MANIFEST,
     ROW_PTR,
+    TARGETS,
     WEIGHTS,
     Manifest,
     PackedGraphError,
@@ -79,6 +80,9 @@ class PackedGraph:
         self.weights = self._mapped(WEIGHTS, "float32", (known.num_entries,)) if known.weighted else None
         self.degree = self._mapped(DEGREE, "float64", (n,))
         self.labels = self._mapped(LABELS, "int64", (n,)) if known.class_names is not None else None
+        self.targets: NDArray[Any] | None = None  # numbers or several labels
+        if known.target_names is not None:
+            self.targets = self._mapped(TARGETS, "float64", (n, len(known.target_names)))
 
     def __repr__(self) -> str:
         return (
@@ -130,6 +134,38 @@ class PackedGraph:
     def class_names(self) -> list[Any] | None:
         """Names of the classes; None without labels."""
         return None if self.manifest.class_names is None else list(self.manifest.class_names)
+
+    @property
+    def target_names(self) -> list[str] | None:
+        """Columns of the numbers or of several labels; None without."""
+        return None if self.manifest.target_names is None else list(self.manifest.target_names)
+
+    @property
+    def task(self) -> str:
+        """What the label columns hold: "classify", "regress" or "multilabel"."""
+        return self.manifest.task
+
+    def labelled(self) -> NDArray[np.int64]:
+        """Return the nodes whose class, number or labels are known."""
+        if self.targets is not None:
+            return np.flatnonzero(~np.isnan(self.targets).any(1))
+        if self.labels is None:
+            return np.empty(0, dtype=np.int64)
+        return np.flatnonzero(np.asarray(self.labels) >= 0)
+
+    def add_answers(self, data: Data, nodes: NDArray[np.int64] | slice = slice(None)) -> None:
+        """Give a part of the graph its classes, numbers or labels.
+
+        Args:
+            data: The part.
+            nodes: Its nodes; all by default.
+        """
+        if self.labels is not None:
+            data.y, data.class_names = torch.from_numpy(np.array(self.labels[nodes])), self.class_names
+        if self.targets is not None:
+            values = np.array(self.targets[nodes])
+            data.target = torch.from_numpy(values[:, 0] if self.task == "regress" else values)
+            data.target_names = self.target_names
 
     @property
     def preparation(self) -> FeaturePreparation:
@@ -221,8 +257,7 @@ class PackedGraph:
             data.x = torch.from_numpy(self.rows(slice(None)))
         data.node_ids, data.feature_names = self.ids().to_list(), self.feature_names
         data.feature_preparation = self.preparation
-        if self.labels is not None:
-            data.y, data.class_names = torch.from_numpy(np.array(self.labels)), self.class_names
+        self.add_answers(data)
         if self.report is not None:
             data.table_report = self.report
         return data

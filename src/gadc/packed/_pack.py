@@ -21,12 +21,14 @@ from gadc._base.scalars import check_choice
 from gadc._base.tasks import Progress, run_stages
 from gadc.datasets.tables._dialect import CsvOptions
 from gadc.datasets.tables._files import TableLike
+from gadc.datasets.tables._targets import TASKS, label_columns
 from gadc.packed._format import (
     DEGREE,
     IDS,
     LABELS,
     MANIFEST,
     SLAB_WIDTH,
+    TARGETS,
     VERSION,
     PackedGraphError,
     read_manifest,
@@ -54,7 +56,8 @@ def pack(
     target: str | None = None,
     weight: str | None = None,
     node_id: str | None = None,
-    label: str | None = None,
+    label: str | Sequence[str] | None = None,
+    task: str = "classify",
     features: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
     categorical: str = "skip",
@@ -88,7 +91,8 @@ def pack(
         target: Column of the other end.
         weight: Column of edge weights; no weights by default.
         node_id: Column of the node ids.
-        label: Column of the classes.
+        label: Column of the classes or numbers, or several columns of 0 and 1.
+        task: What `label` holds: "classify" (default), "regress" or "multilabel".
         features: Feature columns; by default all columns that can be features.
         exclude: Columns that are not features; none by default.
         categorical: What to do with text columns: "skip" (default) or "onehot".
@@ -123,6 +127,8 @@ def pack(
     check_choice("pack", missing, "missing", ("error", "mean", "zero"))
     check_choice("pack", unknown, "unknown", ("error", "drop", "add"))
     check_choice("pack", dtype, "dtype", ("float32", "float16"))
+    check_choice("pack", task, "task", TASKS)
+    first, more = label_columns("pack", label, task, features)
     for name, names in (("features", features), ("exclude", exclude)):
         if isinstance(names, str):
             raise TypeError(f"pack: {name} must be a list of column names, got the string {names!r}.")
@@ -131,7 +137,9 @@ def pack(
         target=target,
         weight=weight,
         node_id=node_id,
-        label=label,
+        label=first,
+        task=task,
+        more_labels=tuple(more),
         features=None if features is None else tuple(features),
         exclude=tuple(exclude),
         categorical=categorical,
@@ -174,7 +182,8 @@ def plan_pack(
     Raises:
         FileExistsError, MemoryLimitError, OSError: As `pack` would.
     """
-    settings = Settings(**{**chosen, "width": SLAB_WIDTH})
+    first, more = label_columns("pack", chosen.pop("label"), chosen["task"], chosen["features"])
+    settings = Settings(**{**chosen, "width": SLAB_WIDTH, "label": first, "more_labels": tuple(more)})
     _check_folder(out)
     inputs = _signature(edges, nodes, settings)
     if not overwrite and not _is_complete(out, inputs):
@@ -289,7 +298,7 @@ def _start(folder: Path, inputs: str) -> None:
     (folder / MANIFEST).unlink(missing_ok=True)  # first, so that the folder never looks complete
     for name in (WORK, "csr", "x"):
         shutil.rmtree(folder / name, ignore_errors=True)
-    for name in (IDS, LABELS, DEGREE):
+    for name in (IDS, LABELS, TARGETS, DEGREE):
         (folder / name).unlink(missing_ok=True)
     note.parent.mkdir(parents=True)
     write_text(note, inputs)

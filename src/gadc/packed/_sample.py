@@ -43,13 +43,13 @@ def sample_graph(graph: PackedGraph, *, max_nodes: int, seed: int = 0) -> Data:
 
 def _start(graph: PackedGraph, limit: int, rng: np.random.Generator) -> Nodes:
     """Choose labelled nodes, at least one per class, or any nodes without labels."""
-    labels = graph.labels
-    if labels is None or not (labelled := np.flatnonzero(np.asarray(labels) >= 0)).size:
+    if not (labelled := graph.labelled()).size:
         return np.sort(rng.choice(graph.num_nodes, min(limit, graph.num_nodes), replace=False))
     if len(labelled) <= limit:
         return labelled
-    classes = np.asarray(labels[labelled])
-    first = np.unique(classes, return_index=True)[1]
+    first = np.empty(0, dtype=np.int64)
+    if graph.labels is not None:
+        first = np.unique(np.asarray(graph.labels[labelled]), return_index=True)[1]
     chosen = rng.choice(len(labelled), limit, replace=False)
     return np.unique(labelled[np.concatenate([first, chosen])])
 
@@ -92,8 +92,7 @@ def _induced(graph: PackedGraph, nodes: Nodes) -> Data:
 def add_names(data: Data, graph: PackedGraph, nodes: Nodes) -> None:
     """Give a part of the graph its labels, names and preparation."""
     data.feature_names, data.feature_preparation = graph.feature_names, graph.preparation
-    if graph.labels is not None:
-        data.y, data.class_names = torch.from_numpy(np.array(graph.labels[nodes])), graph.class_names
+    graph.add_answers(data, nodes)
 
 
 def _joined(parts: list[Any]) -> Nodes:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.files import replacing, write_text
@@ -25,6 +26,7 @@ from gadc.packed._format import (
     MANIFEST,
     ROW_PTR,
     SLAB_WIDTH,
+    TARGETS,
     WEIGHTS,
     Manifest,
     Ranges,
@@ -76,6 +78,7 @@ def pack_data(
     names = list(data.get("feature_names") or (f"x{i}" for i in range(x.shape[1])))
     classes = None if data.y is None else data.get("class_names") or range(int(data.y.max()) + 1)
     ids = pl.Series("id", data.get("node_ids") or range(n))
+    answers = data.get("target")
     report, preparation = data.get("table_report"), data.get("feature_preparation")
     manifest = Manifest(
         num_nodes=n,
@@ -89,6 +92,8 @@ def pack_data(
         dtype=dtype,
         feature_names=tuple(names),
         class_names=None if classes is None else tuple(classes),
+        target_names=None if answers is None else tuple(data.get("target_names") or _numbered(answers)),
+        task="classify" if answers is None else "regress" if answers.dim() == 1 else "multilabel",
         preparation=(preparation or FeaturePreparation.of_matrix(names)).to_dict(),
         report=None if report is None else report.to_dict(),
     )
@@ -104,10 +109,17 @@ def pack_data(
             write_array(folder / slab_file(number), np.ascontiguousarray(x[:, start:stop], dtype=dtype))
         if data.y is not None:
             write_array(folder / LABELS, data.y.cpu().numpy().astype(np.int64))
+        if answers is not None:
+            write_array(folder / TARGETS, answers.cpu().numpy().astype(np.float64).reshape(n, -1))
         if manifest.ids != "numbers":
             write_ids(folder, ids)
         finish(folder, manifest)
     return folder
+
+
+def _numbered(target: Tensor) -> list[str]:
+    """Name the columns of targets that have no names."""
+    return [f"target{i}" for i in range(1 if target.dim() == 1 else target.shape[1])]
 
 
 def write_array(file: Path, array: NDArray[Any]) -> None:

@@ -117,6 +117,13 @@ class GraphOptions(NamedOrOwnGraphOptions):
         """Open the graph if it is a packed one; other options that describe a graph are refused then."""
         return self.open_packed()
 
+    @property
+    def packed_task(self) -> str | None:
+        """Return what the labels of a packed graph hold; None for other graphs."""
+        if self.graph is None or not packed_graph.is_packed(self.graph):
+            return None
+        return on_disk.PackedGraph(self.graph).task
+
     def open_packed(self, *allowed: str) -> PackedGraph | None:
         """Open the graph if it is a packed one, see `packed`.
 

@@ -13,6 +13,7 @@ import typer
 from gadc._base.deferred import deferred
 from gadc.cli._options.config import complete
 from gadc.cli._options.names import REPAIRS
+from gadc.cli._options.texts import make_csv_options, split_names
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -296,8 +297,8 @@ class OwnGraphOptions:
             "directed": self.directed,
         }
         if task != "classify":
-            if self.graph is not None:
-                raise ValueError(f"--task {task} requires tables (--edges and --nodes), got --graph.")
+            if self.graph is not None and not packed_graph.is_packed(self.graph):
+                raise ValueError(f"--task {task} requires tables or a packed graph, got a single file.")
             common |= {"task": task, "label": self.label_columns or list(labels) or None}
         if (self.edges_query or self.nodes_query) and self.db is None:
             raise ValueError("--edges-query and --nodes-query require a database (--db).")
@@ -310,7 +311,7 @@ class OwnGraphOptions:
             if self.exclude is not None:
                 raise ValueError("--exclude requires a node table (--nodes); name the columns in --features.")
             if packed_graph.is_packed(self.graph):
-                return self._read_packed(self.graph, preparation)
+                return self._read_packed(self.graph, preparation, task)
             return datasets.read_graph(self.graph, **common)
         if self.edges is None or self.nodes is None:
             raise ValueError("Use --edges and --nodes together: an edge table and a node table.")
@@ -356,7 +357,7 @@ class OwnGraphOptions:
                 f"--relation cannot be used in {who}: only gadc fit with a --variant weighs relations."
             )
 
-    def _read_packed(self, folder: Path, preparation: FeaturePreparation | None) -> Data:
+    def _read_packed(self, folder: Path, preparation: FeaturePreparation | None, task: str) -> Data:
         """Read a packed graph into memory; its columns were chosen when it was packed."""
         given = {
             "--label": self.label,
@@ -369,17 +370,8 @@ class OwnGraphOptions:
         for option, value in given.items():
             if value is not None:
                 raise ValueError(f"{option} cannot be used with a packed graph; give it to gadc pack.")
-        data = packed.PackedGraph(folder).to_data()
+        graph = packed.PackedGraph(folder)
+        if task != graph.task and task != "classify":
+            raise ValueError(f"--task {task}: {folder} was packed with --task {graph.task}.")
+        data = graph.to_data()
         return data if preparation is None else preparation.apply(data)
-
-
-def split_names(text: str | None) -> list[str]:
-    """Return the names that commas separate; none for no text."""
-    return [name.strip() for name in text.split(",")] if text else []
-
-
-def make_csv_options(separator: str | None, encoding: str | None, decimal: str | None) -> CsvOptions:
-    """Return how text tables are written; "tab" names the character that is hard to type in a shell."""
-    return datasets.CsvOptions(
-        separator="\t" if separator in ("tab", "\\t") else separator, encoding=encoding, decimal=decimal
-    )

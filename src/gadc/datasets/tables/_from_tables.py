@@ -18,7 +18,7 @@ from gadc.datasets.tables._files import TableLike, open_table
 from gadc.datasets.tables._preparation import CATEGORICAL, FeaturePreparation
 from gadc.datasets.tables._problems import REPAIRS, check_repair
 from gadc.datasets.tables._reading import Choices, read_tables
-from gadc.datasets.tables._targets import TASKS
+from gadc.datasets.tables._targets import TASKS, label_columns
 from gadc.datasets.tables._times import Moment, TimeWindow
 from gadc.datasets.tables._weights import WEIGHT_SCALES
 
@@ -136,7 +136,7 @@ def from_tables(
     """
     check_choice("from_tables", categorical, "categorical", CATEGORICAL)
     check_choice("from_tables", task, "task", TASKS)
-    first, more_labels = _label_columns(label, task, features)
+    first, more_labels = label_columns("from_tables", label, task, features)
     check_choice("from_tables", missing, "missing", ("error", "mean", "zero"))
     check_choice("from_tables", unknown, "unknown", ("error", "drop", "add"))
     check_choice("from_tables", weight_scale, "weight_scale", WEIGHT_SCALES)
@@ -175,19 +175,6 @@ def from_tables(
         signed=signed,
     )
     return read_tables(edges, nodes, choices)
-
-
-def _label_columns(
-    label: str | Sequence[str] | None, task: str, features: Sequence[str] | None
-) -> tuple[str | None, list[str]]:
-    """Return the first column of labels and the others, which only several labels per node have."""
-    names = [] if label is None else [label] if isinstance(label, str) else list(label)
-    if len(names) > 1 and task != "multilabel":
-        raise ValueError(f"from_tables: label must be one column unless task is 'multilabel', got {names}.")
-    both = [name for name in names[1:] if name in (features or ())]
-    if both:
-        raise ValueError(f"from_tables: features must not contain a column of label, got {both[0]!r}.")
-    return (names[0] if names else None), names[1:]
 
 
 def read_other_columns(

@@ -173,9 +173,7 @@ class FeaturePreparation:
         more: dict[str, Any] = {"roles": dict(roles), "weight_scale": scale, "repair": tuple(sorted(repair))}
         if (window := values.get("window")) is not None:
             more["window"] = TimeWindow.from_dict(window)
-        more["exclude"] = _tuple("exclude", values.get("exclude", ())) or ()  # older files do not have it
-        if not all(isinstance(one, str) for one in more["exclude"]):
-            raise ValueError("FeaturePreparation: exclude must be a list of names.")
+        more["exclude"] = tuple(map(str, _tuple("exclude", values.get("exclude")) or ()))
         return cls(columns=tuple(columns), **chosen, **more)
 
     def to_dict(self) -> dict[str, Any]:

@@ -80,3 +80,16 @@ def _numbers(table: Table, name: str, flags: bool) -> pl.Expr:
         return number
     words = table.col(name).str.to_lowercase().replace_strict(_WORDS, default=None, return_dtype=pl.Float64)
     return number.fill_null(words)
+
+
+def label_columns(
+    owner: str, label: str | Sequence[str] | None, task: str, features: Sequence[str] | None
+) -> tuple[str | None, list[str]]:
+    """Return the first column of labels and the others, which only several labels per node have."""
+    names = [] if label is None else [label] if isinstance(label, str) else list(label)
+    if len(names) > 1 and task != "multilabel":
+        raise ValueError(f"{owner}: label must be one column unless task is 'multilabel', got {names}.")
+    both = [name for name in names[1:] if name in (features or ())]
+    if both:
+        raise ValueError(f"{owner}: features must not contain a column of label, got {both[0]!r}.")
+    return (names[0] if names else None), names[1:]

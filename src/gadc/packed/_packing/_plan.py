@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gadc._base.files import write_text
-from gadc.datasets.tables._columns import EdgeColumns, NodeColumns, choose_edge_columns, choose_node_columns
+from gadc.datasets.tables._columns import (
+    EdgeColumns,
+    NodeColumns,
+    choose_edge_columns,
+    choose_node_columns,
+    leave_out,
+)
 from gadc.datasets.tables._dialect import CsvOptions
 from gadc.datasets.tables._table import Table
 from gadc.packed._packing._sources import Source, joined
@@ -37,6 +43,8 @@ class Settings:
     dtype: str
     width: int
     csv_options: CsvOptions | None = None
+    task: str = "classify"
+    more_labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +110,7 @@ class Plan:
         """Open the node table and choose its columns as `from_tables` does."""
         one, table = self.settings, joined(self.nodes)
         table.require(*one.exclude)
-        return choose_node_columns(
+        columns = choose_node_columns(
             table,
             node_id=one.node_id,
             label=one.label,
@@ -110,6 +118,7 @@ class Plan:
             exclude=one.exclude,
             notes=[] if notes is None else notes,
         )
+        return leave_out(columns, one.more_labels)
 
     def node_rows(self, count: int) -> NDArray[np.int64] | range:
         """Return the row number of each node, as the user counts rows."""

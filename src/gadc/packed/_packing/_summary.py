@@ -58,6 +58,7 @@ def make_manifest(plan: Plan, *, num_parts: int, num_ranges: int, num_groups: in
         categorical=plan.settings.categorical,
         missing=plan.settings.missing,
         roles=report.columns,
+        exclude=plan.settings.exclude,
     )
     return Manifest(
         num_nodes=ids["count"],
@@ -71,6 +72,8 @@ def make_manifest(plan: Plan, *, num_parts: int, num_ranges: int, num_groups: in
         dtype=plan.settings.dtype,
         feature_names=tuple(groups["names"]),
         class_names=None if labels["class_names"] is None else tuple(labels["class_names"]),
+        target_names=tuple(labels["target_names"]) if labels.get("target_names") else None,
+        task=plan.settings.task,
         preparation=preparation.to_dict(),
         report=report.to_dict(),
         inputs=inputs,
