@@ -10,6 +10,7 @@ from torch_geometric.data import Data
 from gadc.cli._pages.summary_figures import quality_section
 from gadc.estimators import GADCClassifier
 from gadc.report import chance_in_words
+from tests.helpers.chromium import CHROMIUM, Browser
 from tests.helpers.run_samples import HOSTILE
 
 JARGON = ("diffus", "epsilon", "ε", "Laplacian", "node", "hop", "F1", "AUC", "log loss", "logit", "R²")
@@ -131,3 +132,21 @@ def test_chances_never_promise_certainty():
         "more than 99 in 100",
     ]
     assert chance_in_words(float("nan")) == "unknown"
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium on the path")
+@pytest.mark.parametrize("width", [390, 1200])
+def test_summary_with_hostile_names_fits_the_window_and_runs_nothing(write_page, folder, tmp_path, width):
+    for name in ("people.csv", "friends.csv"):
+        shown = '"' + HOSTILE.replace('"', '""') + "x" * 200 + '"'
+        text = (folder / name).read_text()
+        (folder / name).write_text(text.replace("p41", shown).replace("baker", shown))
+    write_page()
+    with Browser(tmp_path / "browser") as browser:
+        browser.size(width, 900)
+        browser.visit(folder / "s.html")
+        assert browser.messages == []
+        assert browser.requests == [(folder / "s.html").as_uri()]
+        assert browser.evaluate("document.scripts.length") == 0
+        assert browser.evaluate("document.documentElement.scrollWidth") <= width
