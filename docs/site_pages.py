@@ -53,7 +53,8 @@ def on_files(files: Files, config: Any) -> Files:
         **{f"reference/gadc.{name}.md": _reference(part) for name, part in _parts(package).items()},
     }
     pages["index.md"] = pages["index.md"].replace("](CHANGELOG.md", "](project/changelog.md")
-    pages |= {f"examples/{one.name}": one.read_text(encoding="utf-8") for one in ROOT.glob("examples/*.py")}
+    scripts = {one.relative_to(ROOT).as_posix(): one for one in ROOT.glob("examples/**/*.py")}
+    pages |= {name: script.read_text(encoding="utf-8") for name, script in scripts.items()}
     for name, content in pages.items():
         files.append(File.generated(config, name, content=content))
     return files

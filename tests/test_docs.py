@@ -14,7 +14,6 @@ from tests.helpers.plugins import restored_registries
 
 NEED_DATA = {"reference/datasets.md", "tutorials/wrong-edges.md"}
 OWN_TEST = {"how-to/attacks.md"}  # tests/robustness/attacks/test_guide.py also checks what it prints
-ARGUMENTS = {"denoise_digits.py": ["--seeds", "1"]}
 
 
 def _blocks(page):
@@ -63,7 +62,7 @@ def test_the_blocks_of_a_page_run_one_after_the_other(page):
 @pytest.mark.parametrize("example", sorted(ROOT.glob("examples/*.py")), ids=lambda path: path.name)
 def test_an_example_runs(example, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", [str(example), *ARGUMENTS.get(example.name, [])])
+    monkeypatch.setattr(sys, "argv", [str(example)])
     runpy.run_path(str(example), run_name="__main__")
     assert any((tmp_path / "out").iterdir())
     assert capsys.readouterr().out
