@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export GADC_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test browser database fuzz faults docs lint bench reproduction clean
+.PHONY: demo test browser database fuzz faults docs gallery lint bench reproduction dist lowest clean
 .DEFAULT_GOAL := test
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -48,6 +48,10 @@ faults: $(INSTALLED)
 docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+# The pictures of the gallery, drawn again by its scripts.
+gallery: $(INSTALLED)
+	$(BIN)/python scripts/gallery.py
+
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -64,6 +68,23 @@ bench: $(INSTALLED)
 reproduction: $(INSTALLED)
 	$(BIN)/gadc reproduce --jobs 2
 	$(BIN)/gadc report results --docs docs/evidence/reproduction.md
+
+# Wheel and sdist in dist/, tried in a fresh environment with the core alone and then with each extra.
+dist: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dist]"
+	$(BIN)/python scripts/dist.py
+
+# The lowest declared versions of all dependencies in an environment of their own; constraints-lowest.txt says when.
+LOWEST := out/lowest
+LOWEST_TESTS := tests/_base tests/operators tests/diffusion tests/datasets/tables tests/pyg tests/report tests/test_serve.py \
+	$(addprefix tests/estimators/test_,classifier.py regressor.py saving.py onnx.py sklearn_checks.py) \
+	$(addprefix tests/cli/test_,fit.py group.py denoise.py)
+lowest:
+	rm -rf $(LOWEST)
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-lowest.txt \
+		-e ".[all,dask,database,excel,mlflow,onnx,serve]" hypothesis igraph pandas pyarrow pytest xlsxwriter
+	$(LOWEST)/bin/python -m pytest $(LOWEST_TESTS)
 
 clean:
 	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
