@@ -168,3 +168,25 @@ def test_signed_weights_push_apart(run, run_json, tmp_path):
     assert pl.read_csv(tmp_path / "f.csv")["x"].to_list() == pytest.approx([0.5, 0.5])  # not (1 + 1/2) / 2
     run_json(*words, "--signed")
     assert pl.read_csv(tmp_path / "f.csv")["x"].to_list() == pytest.approx([2 / 3, 2 / 3])
+
+
+def test_two_node_tables_keep_their_ids_apart(run_json, tmp_path):
+    (tmp_path / "e.csv").write_text("user,item,n\n1,2,1\n2,1,3\n3,1,1\n4,2,1\n")
+    (tmp_path / "u.csv").write_text("id,age,kind\n1,30,a\n2,40,b\n3,50,b\n4,35,a\n")
+    (tmp_path / "i.csv").write_text("id,price\n1,9\n2,1\n")
+    words = ("--edges", tmp_path / "e.csv", "--nodes", tmp_path / "u.csv", "--right-nodes", tmp_path / "i.csv")
+    words = (*words, "--label", "kind")
+    ids = [f"left:{i}" for i in range(1, 5)] + ["right:1", "right:2"]
+    run_json("denoise", *words, "--lam", "0", "--no-standardize", "-o", tmp_path / "f.csv")
+    found = pl.read_csv(tmp_path / "f.csv")
+    assert found["id"].to_list() == ids
+    assert found["price"].to_list() == [0, 0, 0, 0, 9, 1]
+    model = tmp_path / "m.safetensors"
+    run_json("fit", *words, "--variant", "plain", "--lam", "1", "-o", model)
+    run_json("predict", model, *words, "-o", tmp_path / "p.csv")
+    assert pl.read_csv(tmp_path / "p.csv")["id"].to_list() == ids
+    run_json("edges", *words, "--effects", "0", "-o", tmp_path / "s.csv")
+    scored = pl.read_csv(tmp_path / "s.csv").sort("row")
+    assert scored["user"].to_list() == ["left:1", "left:2", "left:3", "left:4"]
+    assert scored["item"].to_list() == ["right:2", "right:1", "right:1", "right:2"]
+    assert scored["n"].to_list() == [1, 3, 1, 1]

@@ -185,7 +185,7 @@ def test_check_graph_refuses_sparse_features_beyond_memory():
 def test_check_graph_explains_what_to_take_from_several_kinds_of_nodes():
     data = HeteroData({"paper": {"x": X}, "author": {"x": X}})
     with pytest.raises(
-        TypeError, match=r"f: .* got a HeteroData with nodes 'paper', 'author'; take one kind"
+        TypeError, match=r"f: .* got a HeteroData with nodes 'paper', 'author'; gadc.*from_hetero"
     ):
         check_graph("f", data)
 

@@ -34,6 +34,8 @@ def add_nodes(graph: GraphOptions, model: AnyModel, known: Data, nodes: Path, ed
     preparation = check_scales(model)
     if preparation is None or known.get("node_ids") is None:
         raise ValueError("--add-nodes requires a model and a graph of tables (--edges and --nodes).")
+    if graph.right_nodes is not None:
+        raise ValueError("--add-nodes cannot be used with --right-nodes; add the rows to the tables.")
     if model.relation_weights_ is not None:
         raise ValueError("--add-nodes requires a model that was fitted without --relation.")
     roles = preparation.roles

@@ -121,6 +121,8 @@ def _read(graph: GraphOptions, precision: float) -> Lab:
         return lab_package.Lab(graph.read(keep_sparse=True), precision=precision)
     if graph.repair or graph.lenient:  # cleaned tables are written row by row, so no row may be left out
         raise ValueError("gadc check: --repair and --lenient cannot be used; repair the tables first.")
+    if graph.right_nodes is not None:
+        raise ValueError("gadc check: --right-nodes cannot be used; it reads one node table.")
     graph.refuse_edge_settings("cannot be used in gadc check, which reads all edges, with weights >= 0")
     options: dict[str, Any] = {"categorical": graph.categorical, "missing": graph.missing}
     options = {name: value for name, value in options.items() if value is not None}

@@ -4,6 +4,8 @@
     from_tables, TableReport         a graph from a table of edges and a table of nodes
     CsvOptions                       how text tables are written: separator, encoding, decimal mark
     FeaturePreparation               how features were computed, to read another table in the same way
+    from_bipartite_tables            a graph between the rows of two node tables
+    from_hetero                      one type of nodes of a HeteroData, with its relations
     from_database                    a graph from two queries on a database
     from_graph                       a graph from a NetworkX or igraph graph
     read_graph                       a graph from one file (.npz, .graphml, .edgelist, .pt)
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from gadc.datasets._changed_edges import changed_edges
     from gadc.datasets._statistics import graph_statistics
     from gadc.datasets.files._from_graph import from_graph
+    from gadc.datasets.files._from_hetero import from_hetero
     from gadc.datasets.files._npz import write_npz
     from gadc.datasets.files._read_graph import read_graph
     from gadc.datasets.named._cards import Card, card
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from gadc.datasets.named._loading import load
     from gadc.datasets.named._registry import names, register
     from gadc.datasets.synthetic import GENERATORS, CompanyRegister, company_register, csbm, digits, power_law
+    from gadc.datasets.tables._bipartite import from_bipartite_tables
     from gadc.datasets.tables._databases import from_database
     from gadc.datasets.tables._dialect import CsvOptions
     from gadc.datasets.tables._from_tables import from_tables
@@ -55,8 +59,10 @@ __all__ = [
     "company_register",
     "csbm",
     "digits",
+    "from_bipartite_tables",
     "from_database",
     "from_graph",
+    "from_hetero",
     "from_tables",
     "graph_statistics",
     "load",
@@ -74,6 +80,7 @@ __getattr__, __dir__ = lazy_names(
         "_changed_edges": ("changed_edges",),
         "_statistics": ("graph_statistics",),
         "files._from_graph": ("from_graph",),
+        "files._from_hetero": ("from_hetero",),
         "files._npz": ("write_npz",),
         "files._read_graph": ("read_graph",),
         "named._cards": ("Card", "card"),
@@ -81,6 +88,7 @@ __getattr__, __dir__ = lazy_names(
         "named._loading": ("load",),
         "named._registry": ("names", "register"),
         "synthetic": ("GENERATORS", "CompanyRegister", "company_register", "csbm", "digits", "power_law"),
+        "tables._bipartite": ("from_bipartite_tables",),
         "tables._databases": ("from_database",),
         "tables._dialect": ("CsvOptions",),
         "tables._from_tables": ("from_tables",),

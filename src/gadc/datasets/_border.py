@@ -63,9 +63,8 @@ def check_graph(owner: str, data: Any, *, needs: Sequence[str] = (), keep_sparse
     if isinstance(data, HeteroData):
         raise TypeError(
             f"{owner}: data must be a PyTorch Geometric Data with one kind of nodes, got a HeteroData with "
-            f"nodes {', '.join(map(repr, data.node_types)) or 'of no kind'}; take one kind and one relation "
-            "between such nodes, as in Data(x=data['paper'].x, y=data['paper'].y, "
-            "edge_index=data['paper', 'cites', 'paper'].edge_index), or add the relations up with weights."
+            f"nodes {', '.join(map(repr, data.node_types)) or 'of no kind'}; "
+            "gadc.datasets.from_hetero(data, target) reads one kind with its relations."
         )
     if not isinstance(data, Data):
         raise TypeError(f"{owner}: data must be a PyTorch Geometric Data, got {type(data).__name__}.")

@@ -18,8 +18,8 @@ else:
     import tomli as tomllib
 
 NAME = "gadc.toml"
-_PATHS = ("edges", "nodes", "graph")
-_SOURCES = (("edges", "nodes"), ("graph",), ("db", "edges_query", "nodes_query"))
+_PATHS = ("edges", "nodes", "right_nodes", "graph")
+_SOURCES = (("edges", "nodes", "right_nodes"), ("graph",), ("db", "edges_query", "nodes_query"))
 _LISTS = ("exclude", "features", "repair")
 _TIMES = ("until", "half_life")
 _FLAGS = ("directed", "lenient", "signed", "standardize")

@@ -37,6 +37,14 @@ Edges = Annotated[
 Nodes = Annotated[
     Path | None, _option("--nodes", help="Node table (likewise; book.xlsx#sheet names a sheet).")
 ]
+RightNodes = Annotated[
+    Path | None,
+    _option(
+        "--right-nodes",
+        help="Second node table, for edges between two kinds of nodes: --source names rows of --nodes, "
+        "--target rows of this table; ids are written as left:ID and right:ID. Default: one kind.",
+    ),
+]
 Graph = Annotated[
     Path | None,
     _option(
@@ -196,6 +204,7 @@ class OwnGraphOptions:
 
     edges: Edges = None
     nodes: Nodes = None
+    right_nodes: RightNodes = None
     graph: Graph = None
     db: Db = field(default=None, repr=False)
     edges_query: EdgesQuery = None
@@ -304,6 +313,8 @@ class OwnGraphOptions:
             raise ValueError("--edges-query and --nodes-query require a database (--db).")
         if self.db is not None:
             return self._query(self.db, common)
+        if self.right_nodes is not None and self.graph is not None:
+            raise ValueError("--right-nodes requires tables (--edges and --nodes), got --graph.")
         if self.graph is not None:
             if self.edges or self.nodes:
                 raise ValueError("Use either --graph or --edges and --nodes, not both.")
@@ -318,11 +329,15 @@ class OwnGraphOptions:
         common |= {"source": self.source, "target": self.target, "node_id": self.node_id}
         common |= {**self._edge_settings, "exclude": self.excluded_columns}
         common |= {"csv_options": self.csv_options, "repair": self.repairs, "lenient": self.lenient}
-        return datasets.from_tables(self.edges, self.nodes, unknown=self.unknown or "error", **common)
+        common["unknown"] = self.unknown or "error"
+        if self.right_nodes is not None:
+            common["left_id"] = common.pop("node_id")
+            return datasets.from_bipartite_tables(self.edges, self.nodes, self.right_nodes, **common)
+        return datasets.from_tables(self.edges, self.nodes, **common)
 
     def _query(self, uri: str, common: dict[str, Any]) -> Data:
         """Read the graph from two queries on a database."""
-        if self.graph or self.edges or self.nodes:
+        if self.graph or self.edges or self.nodes or self.right_nodes:
             raise ValueError("Use either --db or --graph or --edges and --nodes.")
         if self.edges_query is None or self.nodes_query is None:
             raise ValueError("Use --db together with --edges-query and --nodes-query.")

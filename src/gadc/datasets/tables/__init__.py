@@ -1,6 +1,8 @@
 """Your own graph from two tables: one row per edge, one row per node.
 
     _from_tables   `from_tables`
+    _bipartite     `from_bipartite_tables`, two node tables as one
+    _relations     several kinds of edges in one table
     _reading       the whole way from two tables to `Data`
     _columns       which columns are read as ends, weight, id, label and features
     _files         opens files and data frames
