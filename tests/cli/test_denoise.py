@@ -174,7 +174,14 @@ def test_two_node_tables_keep_their_ids_apart(run_json, tmp_path):
     (tmp_path / "e.csv").write_text("user,item,n\n1,2,1\n2,1,3\n3,1,1\n4,2,1\n")
     (tmp_path / "u.csv").write_text("id,age,kind\n1,30,a\n2,40,b\n3,50,b\n4,35,a\n")
     (tmp_path / "i.csv").write_text("id,price\n1,9\n2,1\n")
-    words = ("--edges", tmp_path / "e.csv", "--nodes", tmp_path / "u.csv", "--right-nodes", tmp_path / "i.csv")
+    words = (
+        "--edges",
+        tmp_path / "e.csv",
+        "--nodes",
+        tmp_path / "u.csv",
+        "--right-nodes",
+        tmp_path / "i.csv",
+    )
     words = (*words, "--label", "kind")
     ids = [f"left:{i}" for i in range(1, 5)] + ["right:1", "right:2"]
     run_json("denoise", *words, "--lam", "0", "--no-standardize", "-o", tmp_path / "f.csv")

@@ -5,7 +5,9 @@ import pytest
 
 from gadc.datasets import TableError, from_bipartite_tables
 
-USERS = pl.DataFrame({"id": [1, 2, 3], "age": [31, 27, 45], "size": [1.0, 2.0, 3.0], "label": ["x", None, "y"]})
+USERS = pl.DataFrame(
+    {"id": [1, 2, 3], "age": [31, 27, 45], "size": [1.0, 2.0, 3.0], "label": ["x", None, "y"]}
+)
 ITEMS = pl.DataFrame({"id": [1, 2], "price": [9.5, 3.0], "size": [7.0, 8.0]})
 BOUGHT = pl.DataFrame({"user": [1, 2, 3], "item": [2, 1, 1]})
 

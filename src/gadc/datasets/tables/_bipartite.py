@@ -142,7 +142,7 @@ def _read_side(table: Table, node_id: str, labels: Sequence[str], side: str, *, 
 
 def _with_side(frame: pl.DataFrame, column: str, side: str) -> pl.Series:
     """Return ids as text that begins with the side; null for an id that is empty or not whole."""
-    return frame.select(_tagged(pl.col(column), frame.schema[column], side))[column]
+    return frame.select(_tagged(pl.col(column), frame.schema[column], side)).to_series()
 
 
 def _tagged(cell: pl.Expr, kind: pl.DataType, side: str) -> pl.Expr:
