@@ -4,6 +4,8 @@ The flow: edges and features -> `transition` T -> `diffuse` F = S X -> a linear 
 
     diffuse, transition, polynomial, LinearOperator
         Features aggregated over a graph, in one call or step by step.
+    DiffusionState
+        The same for a graph that changes: updated in place, with a bound on the error.
     minimize_agsd, AGSDSolution
         Graph signal denoising against an adversary, solved exactly.
     GADCClassifier, GADCMultilabelClassifier, GADCRegressor, GADCTransformer
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from gadc.datasets import from_tables, load
     from gadc.diffusion import (
         AGSDSolution,
+        DiffusionState,
         DivergentSeriesWarning,
         NearZeroRowSumWarning,
         NotConvergedWarning,
@@ -73,6 +76,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AGSDSolution",
+    "DiffusionState",
     "DivergentSeriesWarning",
     "GADCClassifier",
     "GADCMultilabelClassifier",
@@ -101,6 +105,7 @@ __getattr__, __dir__ = lazy_names(
         "datasets": ("from_tables", "load"),
         "diffusion": (
             "AGSDSolution",
+            "DiffusionState",
             "DivergentSeriesWarning",
             "NearZeroRowSumWarning",
             "NotConvergedWarning",

@@ -7,6 +7,7 @@
 - `polynomial`, `diffuse`, `diffuse_on_disk`: the series applied to features, with any operator, in one call,
   and from file to file.
 - `converged`, `Converged`: the whole series, with a bound on the error.
+- `DiffusionState`, `Update`, `Impact`: a diffusion that is updated when its graph changes.
 - `minimize_agsd`, `AGSDSolution`, `gsd_objective`, `agsd_objective`, `worst_perturbation`: graph signal
   denoising against an adversary, solved exactly.
 - `connectivity_factor`, `noise_gain`, `row_sums`, `total_weight`, `Estimate`, `entrywise_noise_bound`,
@@ -24,6 +25,7 @@ from gadc.diffusion._normalization import NORMALIZATIONS, NearZeroRowSumWarning,
 from gadc.diffusion._objectives import agsd_objective, gsd_objective, worst_perturbation
 from gadc.diffusion._polynomial import polynomial
 from gadc.diffusion._series import appnp, heat, neumann, ppr, sgc, ssgc
+from gadc.diffusion._state import DiffusionState, Impact, Update
 from gadc.diffusion._streaming import diffuse_on_disk
 from gadc.diffusion._theory import (
     Estimate,
@@ -57,17 +59,20 @@ __all__ = [
     "ApproximateNeighborsWarning",
     "Converged",
     "CosineGraph",
+    "DiffusionState",
     "DivergentSeriesWarning",
     "EdgeCosine",
     "EdgeGram",
     "Estimate",
     "GlobalGram",
+    "Impact",
     "LowRank",
     "NearZeroRowSumWarning",
     "NotConvergedWarning",
     "Plain",
     "RelationSum",
     "Transition",
+    "Update",
     "agsd_objective",
     "appnp",
     "connectivity_factor",
