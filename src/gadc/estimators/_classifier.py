@@ -22,6 +22,7 @@ from gadc.diffusion import VARIANTS
 from gadc.estimators import _saving as saving
 from gadc.estimators import _stored_parts as stored_parts
 from gadc.estimators._arrays import to_sparse_tensor, to_tensor
+from gadc.estimators._changing import ChangingClassifier
 from gadc.estimators._graph_data import (
     check_has_edges,
     read_edges,
@@ -32,14 +33,13 @@ from gadc.estimators._graph_data import (
     with_identity,
 )
 from gadc.estimators._labels import known_labels
-from gadc.estimators._prediction import ClassPredictor
 from gadc.estimators._relations import refuse_relations, weigh_relations_of
 from gadc.estimators._training_data import class_weights, training_data, weighted_labels
 from gadc.models import Auto, FeatureModel, Fitted
 from gadc.models.auto import median_norm
 
 
-class GADCClassifier(ClassPredictor):
+class GADCClassifier(ChangingClassifier):
     """Classify the nodes of a graph by a linear model or an MLP on features denoised over the graph.
 
     This is Algorithm 1 of the GADC paper. It is transductive like scikit-learn's `LabelPropagation`: `fit`
@@ -282,7 +282,7 @@ class GADCClassifier(ClassPredictor):
         )
         advice = "scale the features, or use smaller lam, num_steps, eps or lr"
         check_finite_result(owner, fitted.logits, "the scores of the classes", advice)
-        self.trained_, self.held_out_ = fitted.trained, seen.val_mask.numpy()
+        self.trained_, self.held_out_, self._seen = fitted.trained, seen.val_mask.numpy(), seen
         known = seen.y[seen.train_mask | seen.val_mask]
         self.class_sizes_ = known.bincount(minlength=len(self.classes_)).tolist()
         self.epoch_ = fitted.trained.epoch
@@ -321,6 +321,7 @@ class GADCClassifier(ClassPredictor):
         chosen = weigh_relations_of(self, data)
         features = self._aggregate(data.x, self.graph_, check_convergence=True)
         self.scale_ = self._find_scale(features)
+        data = copy(data)
         data.x = features / self.scale_
         weights = class_weights(self.class_weight, self.classes_, data.y)
         fitted = FeatureModel(**settings, class_weight=weights).fit(data, seed=seed)
