@@ -2,6 +2,7 @@
 
 - `audit`, `AuditResult`, `AuditAttack`, `AUDIT_ATTACKS`, `FAST_AUDIT_ATTACKS`: attack a model over a range of
   budgets and check that the figures are credible; more in `gadc.robustness.auditing`.
+- `rank_new_edges`: proposed edges, ranked against the graph that they want to join.
 - `suspicious_edges`, `edge_effects`: the edges of a graph that should not be trusted, and what removing them
   does to predictions; more in `gadc.robustness.edges`.
 - `make_attack`, `ATTACKS`, `EdgeAttack`, `register_attack`, `Rules`, `Flips`, `FeatureAttack`, `Injection`:
@@ -23,7 +24,7 @@ from gadc.robustness.attacks import (
     save_perturbation,
 )
 from gadc.robustness.auditing import AUDIT_ATTACKS, FAST_AUDIT_ATTACKS, AuditAttack, AuditResult, audit
-from gadc.robustness.edges import edge_effects, suspicious_edges
+from gadc.robustness.edges import edge_effects, rank_new_edges, suspicious_edges
 
 __all__ = [
     "ATTACKS",
@@ -41,6 +42,7 @@ __all__ = [
     "load_perturbation",
     "make_attack",
     "make_manifest",
+    "rank_new_edges",
     "register_attack",
     "save_perturbation",
     "suspicious_edges",
