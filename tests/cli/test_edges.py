@@ -149,3 +149,12 @@ def test_edges_lists_added_edges_without_a_row(run_json, folder, mine):
     table = pl.read_parquet(out)
     assert (table["row"].is_null() == table["known_false"]).all()
     assert table["known_false"].any()
+
+
+def test_proposed_edges_are_ranked_against_the_graph(run_json, folder, mine):
+    (folder / "new.csv").write_text("who,whom\np00,p01\np00,p02\np03,p04\n")
+    found = run_json("edges", *mine, "--new", folder / "new.csv", "-o", folder / "ranked.parquet")
+    table = pl.read_parquet(folder / "ranked.parquet")
+    assert found["new"] + found["already_in_graph"] == 3
+    assert len(table) == found["new"]
+    assert {"place", "moved", "probability"} <= set(table.columns)

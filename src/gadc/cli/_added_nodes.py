@@ -38,13 +38,7 @@ def add_nodes(graph: GraphOptions, model: AnyModel, known: Data, nodes: Path, ed
         raise ValueError("--add-nodes cannot be used with --right-nodes; add the rows to the tables.")
     if model.relation_weights_ is not None:
         raise ValueError("--add-nodes requires a model that was fitted without --relation.")
-    roles = preparation.roles
-    ends: dict[str, list[str]] = {roles.get(role, role): [] for role in ("source", "target")}
-    nothing = pl.DataFrame(ends, schema=dict.fromkeys(ends, pl.String))
-    of_nodes = replace(preparation, roles={role: roles[role] for role in roles if role not in _OF_EDGES})
-    new = from_tables(
-        nothing, nodes, node_id=graph.node_id, preparation=of_nodes, csv_options=graph.csv_options
-    )
+    new = read_new_nodes(graph, preparation, nodes)
     tell_notes(new, compare_scales=False)
     ids = _all_ids(known.node_ids, new.node_ids)
     joined = _read_edges(graph, preparation, ids, edges, signed=model.signed)
@@ -57,6 +51,17 @@ def add_nodes(graph: GraphOptions, model: AnyModel, known: Data, nodes: Path, ed
         node_ids=ids,
         feature_names=known.feature_names,
         table_report=known.table_report,
+    )
+
+
+def read_new_nodes(graph: GraphOptions, preparation: FeaturePreparation, nodes: Path) -> Data:
+    """Read a node table without edges; features are computed as the preparation says."""
+    roles = preparation.roles
+    ends: dict[str, list[str]] = {roles.get(role, role): [] for role in ("source", "target")}
+    nothing = pl.DataFrame(ends, schema=dict.fromkeys(ends, pl.String))
+    of_nodes = replace(preparation, roles={role: roles[role] for role in roles if role not in _OF_EDGES})
+    return from_tables(
+        nothing, nodes, node_id=graph.node_id, preparation=of_nodes, csv_options=graph.csv_options
     )
 
 

@@ -74,6 +74,12 @@ def edges(
         Path | None,
         typer.Option("--truth", help="Table of edges known to be false, to judge the score by."),
     ] = None,
+    new: Annotated[
+        Path | None,
+        typer.Option(
+            "--new", help="Table of proposed edges; these are ranked against the graph instead of its own."
+        ),
+    ] = None,
     escape_formulas: EscapeFormulas = False,
     as_json: AsJson = False,
 ) -> None:
@@ -87,6 +93,10 @@ def edges(
     the labels). Where false edges are known (--truth, an attacked data set, or --noise edge-addition), a
     column marks them, and the command prints how well the score finds them.
 
+    With --new, proposed edges are ranked instead, before they are accepted: the table tells the share of the
+    graph's own edges that look worse (place), and for the first --effects edges how far each would move the
+    diffused features and of how many nodes.
+
     On a packed graph (--graph FOLDER) the work is done in tasks, and only the --top edges are listed, without
     effects; probabilities are calibrated on a sample of random pairs. With --model a packed graph is read
     into memory, if it fits.
@@ -95,6 +105,9 @@ def edges(
     """
     check_table_path(out, escape_formulas=escape_formulas)
     graph.refuse_signs("gadc edges", "its scores take similar ends for a sign of a right edge")
+    if new is not None:
+        cluster.check_unused()
+        return _new_edges(graph, new, out, score, top, effects, escape_formulas, as_json)
     opened = graph.open_packed(*(() if truth is None else ("source", "target")))
     if opened is not None and (model is None or not _fits_for_effects(opened, cluster)):
         return _packed_edges(
@@ -123,6 +136,38 @@ def edges(
         return print_json({**facts, "first": table.head(_NUM_SHOWN).to_dicts()})
     print_facts(graph.title, facts)
     _print_first(table, ("row", *robustness.edges._table.end_names(data)))
+
+
+def _new_edges(
+    graph: GraphOptions,
+    new: Path,
+    out: Path | None,
+    score: str,
+    top: int | None,
+    num_impacts: int,
+    escape_formulas: bool,
+    as_json: bool,
+) -> None:
+    """Rank proposed edges against the graph that they want to join."""
+    with working("Reading the graph"):
+        data = graph.read()
+    tell_notes(data)
+    proposed = _read_truth(new, data, graph)
+    with working("Scoring the proposed edges"):
+        table = robustness.rank_new_edges(
+            data, proposed, score=score, num_impacts=num_impacts, seed=graph.seed
+        )
+    facts: dict[str, Any] = {"out": None if out is None else str(out), "proposed": proposed.shape[1]}
+    facts |= {"new": len(table), "already_in_graph": proposed.shape[1] - len(table), "score": score}
+    facts["expected_false"] = float(table["probability"].sum())
+    table = table if top is None else table.head(top)
+    if out is not None:
+        write_table(table, out, escape_formulas=escape_formulas)
+    first = table.head(_NUM_SHOWN).with_columns(pl.col("source", "target").cast(str))
+    if as_json:
+        return print_json({**facts, "first": first.to_dicts()})
+    print_facts(graph.title, facts)
+    print_rows("The least trusted of the proposed edges", first.to_dicts())
 
 
 def _packed_edges(

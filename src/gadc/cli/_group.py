@@ -20,6 +20,7 @@ COMMANDS = {
     "pack": "Write tables of any size as a graph on disk, for --graph FOLDER of the other commands.",
     "inspect": "Describe a graph, measure every variant on it, and suggest one.",
     "denoise": "Denoise features over a graph and write them beside the ids of the nodes.",
+    "update": "Keep denoised features up to date while edges and nodes change.",
     "fit": "Train a model on the labelled nodes of a graph and save it.",
     "predict": "Predict the class, number or labels of every node of a graph.",
     "evaluate": "Measure a model on the labelled nodes of a graph (for a named data set, its test nodes).",
