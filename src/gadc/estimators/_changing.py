@@ -74,8 +74,8 @@ class ChangingClassifier(ClassPredictor):
             What was done; `changed_rows` are the nodes whose features moved.
 
         Raises:
-            ValueError: The variant is "auto" or IV+, or II with a number of steps; the graph is directed or
-                missing; the model was loaded from a file, which holds no features; or the changes do not fit.
+            ValueError: The variant is "auto" or IV+, or II with a number of steps; the graph is directed, has
+                several relations or negative weights, or is missing; the model was loaded from a file, which holds no features; or the changes do not fit.
 
         Examples:
             >>> import numpy as np, torch
@@ -120,6 +120,8 @@ class ChangingClassifier(ClassPredictor):
         if self.graph_ is None or self.directed:
             got = "a directed graph" if self.directed else "none"
             raise ValueError(f"{owner}: the model must be fitted with an undirected graph, got {got}.")
+        if self.relation_weights_ is not None:
+            raise ValueError(f"{owner}: the model must be fitted on one relation, got several.")
         features = getattr(self, "features_", None)
         if features is None:
             raise ValueError(

@@ -27,7 +27,9 @@ from gadc.diffusion._state._rows import EdgeRows, enlarged
 from gadc.diffusion._state._settings import StateSettings
 
 with deferred():
+    from gadc.diffusion._state import _full_loops as full_loops
     from gadc.diffusion._state import _loops as loops
+    from gadc.diffusion._state import _row_loops as row_loops
 
 _PER_NODE = ("degree", "nodes", "sums")
 _FIRST_LOG = 512
@@ -207,7 +209,7 @@ class Engine:
     def refresh(self, nodes: Nodes) -> None:
         """Compute the numbers per node that depend on the degrees and features of these nodes."""
         settings = self.settings
-        loops.degrees(nodes, self.edges.rows, settings.loop, self.degree)
+        row_loops.degrees(nodes, self.edges.rows, settings.loop, self.degree)
         degree = self.degree[nodes]
         occupied = degree > 0
         safe = np.where(occupied, degree, 1.0)
@@ -286,7 +288,7 @@ class Engine:
         norms = np.empty(self.n)
         ratio = self.settings.ratio
         arguments = (source, target, self.x, self.edges.rows, self.rule, ratio, 1 - ratio, norms)
-        loops.residual_norms(*arguments, 0, self.n)
+        full_loops.residual_norms(*arguments, 0, self.n)
         return norms
 
     def sizes_of(self, level: Level, nodes: Nodes) -> Array:

@@ -20,7 +20,8 @@ from gadc.diffusion._state._engine import Engine, Level
 from gadc.operators import LinearOperator, SparsePattern, Step
 
 with deferred():
-    from gadc.diffusion._state import _loops as loops
+    from gadc.diffusion._state import _full_loops as full_loops
+    from gadc.diffusion._state import _row_loops as row_loops
 
 BASE_SHARE = 0.25  # of the tolerance, for what a full run leaves over
 _ROUNDS = 6
@@ -88,7 +89,7 @@ def _prepare(engine: Engine) -> None:
     if settings.has_similarity:
         scale = {"I": -settings.eps, "IV": 1.0}.get(settings.variant)
         engine.similar = -settings.eps / size if scale is None else scale
-    loops.degrees(everyone, engine.edges.rows, settings.loop, engine.degree)
+    row_loops.degrees(everyone, engine.edges.rows, settings.loop, engine.degree)
     occupied = engine.degree[: engine.n] > 0
     engine.mean_degree = float(engine.degree[: engine.n][occupied].mean()) if occupied.any() else 1.0
     engine.size[: engine.n], engine.sum_of_squares = 1.0, float(engine.n)
@@ -133,7 +134,7 @@ def export_operator(engine: Engine) -> LinearOperator:
     row_ptr = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(engine.edges.rows.length[:n] + 1, out=row_ptr[1:])
     cols, values = np.empty(row_ptr[-1], dtype=np.int32), np.empty(row_ptr[-1], dtype=engine.x.dtype)
-    loops.export(engine.edges.rows, engine.rule, engine.x, row_ptr, cols, values)
+    full_loops.export(engine.edges.rows, engine.rule, engine.x, row_ptr, cols, values)
     if row_ptr[-1] < 2**31:
         row_ptr = row_ptr.astype(np.int32)
     pattern = SparsePattern(torch.from_numpy(row_ptr), torch.from_numpy(cols), n, symmetric=True)

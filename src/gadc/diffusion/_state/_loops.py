@@ -328,39 +328,10 @@ def _row_sums(chosen: Array, x: Array, rows: Any, rule: Any, sums: Array) -> Non
         sums[i] = total / nodes[i, SIZE]
 
 
-def _degrees(chosen: Array, rows: Any, loop: float, out: Array) -> None:
-    """Compute loop + Σ_j w_ij of chosen rows."""
-    for k in range(len(chosen)):
-        i = chosen[k]
-        total = loop
-        for p in range(rows.start[i], rows.start[i] + rows.length[i]):
-            total += rows.weights[p]
-        out[i] = total
-
-
-def _residual_norms(
-    features: Array,
-    next_features: Array,
-    x: Array,
-    rows: Any,
-    rule: Any,
-    ratio: float,
-    share: float,
-    out: Array,
-    first: int,
-    last: int,
-) -> None:
-    """Compute |R_i| / v_i of the rows first:last, and keep no row."""
-    row = np.empty((1, x.shape[1]))
-    for i in range(first, last):
-        _residual_of(i, features, next_features, x, rows, rule, ratio, share, row[0])
-        out[i] = _norm(row, 0) / rule.nodes[i, SIZE]
-
-
 def _wait_above(
     counts: Array, log: Any, rests: Array, rule: Any, limit: float, queue: Array, marks: Array, sizes: Array
 ) -> int:
-    """Let the touched rows above the limit wait; return how many entries pushing each of them once reads."""
+    """Let the touched rows above the limit wait; return how many rows wait."""
     for k in range(counts[LOGGED]):
         i = log.rows[k]
         size = _norm(rests, i) / rule.nodes[i, SIZE]
@@ -379,84 +350,5 @@ def _largest(counts: Array, log: Any, rests: Array, rule: Any) -> float:
     return largest
 
 
-def _find_entries(first: Array, second: Array, rows: Any, out: Array) -> None:
-    """Look up the place of entries in the pool; -1 for an entry that is not there."""
-    for k in range(len(first)):
-        out[k] = -1
-        begin = rows.start[first[k]]
-        for p in range(begin, begin + rows.length[first[k]]):
-            if rows.cols[p] == second[k]:
-                out[k] = p
-                break
-
-
-def _edit(first: Array, second: Array, weights: Array, begin: int, rows: Any, end: Array) -> int:
-    """Set entries to weights; 0 deletes an entry. `end` is the first free place of the pool.
-
-    Returns:
-        The number of entries that are set; fewer than all if the pool is full.
-    """
-    for k in range(begin, len(first)):
-        i, j = first[k], second[k]
-        start, length = rows.start[i], rows.length[i]
-        place = -1
-        for p in range(start, start + length):
-            if rows.cols[p] == j:
-                place = p
-                break
-        if weights[k] == 0:
-            if place >= 0:
-                last = start + length - 1
-                rows.cols[place], rows.weights[place] = rows.cols[last], rows.weights[last]
-                rows.length[i] = length - 1
-            continue
-        if place >= 0:
-            rows.weights[place] = weights[k]
-            continue
-        if length == rows.room[i]:
-            room = 2 * length + 4
-            if end[0] + room > len(rows.cols):
-                return k
-            for p in range(length):
-                rows.cols[end[0] + p] = rows.cols[start + p]
-                rows.weights[end[0] + p] = rows.weights[start + p]
-            start = end[0]
-            rows.start[i], rows.room[i] = start, room
-            end[0] += room
-        rows.cols[start + length], rows.weights[start + length] = j, weights[k]
-        rows.length[i] = length + 1
-    return len(first)
-
-
-def _export(rows: Any, rule: Any, x: Array, row_ptr: Array, cols: Array, values: Array) -> None:
-    """Write T as compressed rows with sorted columns: row i is appended to the rows of its neighbours."""
-    neighbors, weights = rows.cols, rows.weights
-    plain, similar, nodes = rule.plain, rule.similar, rule.nodes
-    cursor = row_ptr[:-1].copy()
-    for i in range(len(cursor)):
-        place = cursor[i]
-        cols[place] = i
-        values[place] = rule.loop * nodes[i, LEFT] * nodes[i, RIGHT]
-        cursor[i] += 1
-        for p in range(rows.start[i], rows.start[i] + rows.length[i]):
-            j = neighbors[p]
-            place = cursor[j]
-            cols[place] = i
-            values[place] = _entry(j, i, weights[p], plain, similar, nodes, x)
-            cursor[j] += 1
-
-
-def _pack_rows(rows: Any, target: Any, count: int) -> None:
-    """Copy rows to their places in another pool."""
-    for i in range(count):
-        begin, place = rows.start[i], target.start[i]
-        for p in range(rows.length[i]):
-            target.cols[place + p] = rows.cols[begin + p]
-            target.weights[place + p] = rows.weights[begin + p]
-
-
 push, shift, rebuild, row_sums = map(compiled, (_push, _shift, _rebuild, _row_sums))
-degrees, residual_norms, wait_above, largest = map(
-    compiled, (_degrees, _residual_norms, _wait_above, _largest)
-)
-find_entries, edit, export, pack_rows = map(compiled, (_find_entries, _edit, _export, _pack_rows))
+wait_above, largest = map(compiled, (_wait_above, _largest))

@@ -18,7 +18,7 @@ from gadc.diffusion._state._arrays import Array, Rows
 from gadc.operators import LinearOperator
 
 with deferred():
-    from gadc.diffusion._state import _loops as loops
+    from gadc.diffusion._state import _row_loops as loops
 
 _SPARE = 8  # one part in so many of a pool is free after it is packed
 
