@@ -39,7 +39,7 @@ def reproduction_page(tables: Sequence[tuple[Table, Sequence[Summary]]], *, pict
     """
     filled = [(table, summaries) for table, summaries in tables if summaries]
     alt = "Heat maps: one square per published figure, coloured by how ours compares with it"
-    parts = ["# Reproduction", _totals(filled), f"![{alt}]({picture})", _links(filled), _ABOUT, LEGEND]
+    parts = ["# Reproduction", _totals(filled), f"![{alt}]({picture})", _overview(filled), _ABOUT, LEGEND]
     for table, summaries in filled:
         parts += [f'<a id="{table.name}"></a>', markdown_tables(table, summaries)]
     return "\n".join(part.strip() + "\n" for part in parts)
@@ -79,5 +79,12 @@ def _totals(tables: Sequence[tuple[Table, Sequence[Summary]]]) -> str:
     return " ".join(sentences)
 
 
-def _links(tables: Sequence[tuple[Table, Sequence[Summary]]]) -> str:
-    return "Tables: " + ", ".join(f"[{table.name}](#{table.name})" for table, _ in tables) + "."
+def _overview(tables: Sequence[tuple[Table, Sequence[Summary]]]) -> str:
+    """Return one row per table: what it is about, and how much of it agrees with the paper."""
+    rows = ["| table | about | published | run again | within the target |", "| --- | --- | --- | --- | --- |"]
+    for table, items in tables:
+        published = [item for item in items if item.paper_mean is not None]
+        verdicts = [item.within_target for item in published if item.within_target is not None]
+        counts = f"{len(published)} | {len(verdicts)} | {sum(verdicts)}"
+        rows.append(f"| [{table.name}](#{table.name}) | {table.title} | {counts} |")
+    return "\n".join(rows)
