@@ -85,7 +85,8 @@ def test_audit_prints_figures_and_writes_a_report(run, known, folder):
     assert code == (0 if found["passed"] else 1)
     assert found["seeds"] == [0, 1]
     assert found["tested"] == 16
-    assert len(found["findings"]) == 2 * 2 * 4
+    assert len(found["findings"]) == 2 * 2 * (4 + 3)
+    assert set(found["by_threat"]) == {"evasion", "inductive", "poisoning"}
     assert [one["rate"] for one in found["strongest"]] == [0.1, 0.2]
     assert "validation labels" in found["known"]
     assert "Wrote" in err
@@ -113,6 +114,31 @@ def test_audit_of_a_hook_prints_attacks_and_checks(run, known, hooks):
     assert "FAIL" not in out
     assert out.count(" pass ") == 8
     assert "balanced accuracy" in out
+    assert "strongest by evasion, arriving nodes" in out
+    assert "strongest by poisoning" not in out
+
+
+def test_audit_resumes_from_its_findings(run, known, hooks, tmp_path):
+    findings = tmp_path / "audit.jsonl"
+    options = ("--hook", f"{hooks}:fit", "--rates", "0.2", "--fast", "--no-poisoning", "--no-inductive")
+    store = ("--findings", findings, "--json")
+    _, first, _ = run("audit", *known, *options, *store)
+    code, again, err = run("audit", *known, *options, *store)
+    assert json.loads(again) == json.loads(first)
+    assert "Resuming from 3 attacks" in err
+    code, _, err = run("audit", *known, "--model", "s2gc", *options[2:], *store)
+    assert code == 2
+    assert "--findings: FindingStore:" in err
+    assert "--fresh" in err
+    code, _, err = run("audit", *known, *options, *store, "--fresh")
+    assert "Resuming" not in err
+    assert (tmp_path / "audit.jsonl.old").exists()
+
+
+def test_audit_marks_a_model_that_never_reads_an_edge(run, known):
+    options = ("--model", "mlp", "--setting", "epochs=20", "--rates", "0.2", "--fast", "--no-poisoning")
+    _, out, _ = run("audit", *known, *options, "--no-inductive")
+    assert "no edge is ever read" in out
 
 
 def test_a_failed_check_sets_the_exit_code(run, known, hooks, tmp_path):

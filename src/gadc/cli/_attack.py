@@ -105,7 +105,8 @@ def attack(
 ) -> None:
     """Attack a trained model, store the flipped edges, and show what they do to the model.
 
-    Attacks by gradient differentiate the model itself. Metattack attacks the training of a surrogate; if it
+    Attacks by gradient differentiate the model itself. The attacks poison-pgd and poison-prbcd differentiate
+    its training, or ridge regression where it has none. Metattack attacks the training of a surrogate; if it
     is interrupted, the same command resumes it.
 
     Example: gadc attack --data cora-prognn --attack metattack --rate 0.25 -o attacked.npz
@@ -175,6 +176,10 @@ class AttackRequest:
             "budget": self.budget,
             "rules": robustness.attacks.Rules(mode=self.mode),
         }
+        if attack.attacks_training:
+            scores = robustness.attacks.training_scores(
+                getattr(self.fit, "model", None), self.data, seed=self.seed
+            )
         with working(f"Attacking with {self.attack}"):
             return attack(scores, self.data, seed=self.seed, **limits)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,13 +13,14 @@ from gadc.cli._graph_data import tell_notes
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.defender import Hook, ModelName, Settings, make_defender
 from gadc.cli._options.names import METRICS
-from gadc.cli._options.output import AsJson, ReportFile, check_report
+from gadc.cli._options.output import AsJson, ReportFile, check_file, check_report
+from gadc.cli._options.resume import Resume
 from gadc.cli._options.split_graph import SplitGraphOptions
 from gadc.cli._output import command_line, print_json, say
 from gadc.cli._progress import counting, working
 
 if TYPE_CHECKING:
-    from gadc.robustness.auditing import AuditAttack
+    from gadc.robustness.auditing import AuditAttack, FindingStore
 
 with deferred():
     from gadc import robustness
@@ -29,6 +31,21 @@ Rates = Annotated[str, typer.Option("--rates", help="Budgets as shares of the ed
 Poisoning = Annotated[
     bool,
     typer.Option("--poisoning/--no-poisoning", help="Whether the model is also trained on attacked graphs."),
+]
+
+Inductive = Annotated[
+    bool,
+    typer.Option(
+        "--inductive/--no-inductive",
+        help="Whether the model is also trained without a tenth of the nodes, which are attacked on arrival.",
+    ),
+]
+Findings = Annotated[
+    Path | None,
+    typer.Option(
+        "--findings",
+        help="File (.jsonl) to which finished attacks are added; an interrupted audit resumes from it.",
+    ),
 ]
 
 Metric = Annotated[
@@ -62,14 +79,18 @@ def audit(
     fast: Annotated[bool, typer.Option("--fast", help="Run fewer and shorter attacks.")] = False,
     attack: Attacks = None,
     poisoning: Poisoning = True,
+    inductive: Inductive = True,
     metric: Metric = "accuracy",
+    findings: Findings = None,
+    resume: Resume = True,
     report: ReportFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Attack a model in many ways over a range of budgets and report the lowest accuracies.
 
     Checks that expose a broken evaluation, such as masked gradients, follow; the exit code is 1 if one fails.
-    With --no-poisoning, attacks on the training (Metattack) are left out.
+    Threats are evasion, evasion at nodes that arrive after the training, and poisoning. With --no-poisoning,
+    attacks on the training are left out. With --findings, the same command resumes an interrupted audit.
 
     Example: gadc audit --data cora-prognn --model adaptive/gadc-iv --fast --report audit.html
     """
@@ -83,7 +104,11 @@ def audit(
         data = graph.read_split(seed)
     tell_notes(data)
     numbers = range(seed, seed + seeds)
-    num_stages = robustness.auditing.count_stages(shares, attacks, numbers, poisoning=poisoning)
+    threats = {"poisoning": poisoning, "inductive": inductive}
+    num_stages = robustness.auditing.count_stages(shares, attacks, numbers, **threats)
+    identity = {"model": name, "settings": list(setting or ()), "data": graph.title, "metric": metric}
+    checksum = robustness.attacks._storage.edges_checksum(data)
+    store = _open_store(findings, {**identity, "split": graph.split, "edges": checksum}, resume=resume)
     with working("Auditing", shown=False), counting(num_stages) as begin:
         result = robustness.auditing.audit(
             fit,
@@ -91,9 +116,10 @@ def audit(
             rates=shares,
             attacks=attacks,
             seeds=numbers,
-            poisoning=poisoning,
             metric=metric,
             progress=begin,
+            store=store,
+            **threats,
         )
     if report is not None:
         audit_page.audit_page(command_line(context), graph.title, name, result, data).write(report)
@@ -107,7 +133,23 @@ def audit(
 
 def _further_attack(name: str) -> AuditAttack:
     check_choice("--attack", name, "the name", tuple(robustness.attacks.ATTACKS))
-    return robustness.auditing.AuditAttack(name=name, kind="adaptive", attack=name)
+    kind = "training" if getattr(robustness.attacks.ATTACKS[name], "attacks_training", False) else "adaptive"
+    return robustness.auditing.AuditAttack(name=name, kind=kind, attack=name)
+
+
+def _open_store(path: Path | None, identity: dict[str, Any], *, resume: bool) -> FindingStore | None:
+    if path is None:
+        return None
+    check_file(path, "--findings")
+    if not resume and path.exists():
+        path.replace(path.with_name(f"{path.name}.old"))
+    try:
+        store = robustness.auditing.FindingStore(path, identity)
+    except ValueError as error:
+        raise ValueError(f"--findings: {error} Start again with --fresh.") from error
+    if len(store):
+        say(f"Resuming from {len(store):,} attacks in {path}.")
+    return store
 
 
 def _read_rates(text: str) -> tuple[float, ...]:

@@ -9,7 +9,9 @@ from gadc.robustness import AUDIT_ATTACKS, FAST_AUDIT_ATTACKS, AuditAttack
 def test_audit_attacks_include_every_kind_that_the_checks_compare(attacks):
     kinds = {one.kind for one in attacks}
     assert kinds >= {"blind", "transfer", "adaptive"}
-    assert len({one.make().loss for one in attacks if one.kind == "adaptive"}) > 1
+    assert "stand-in" in kinds
+    losses = {getattr(one.make(), "loss", None) for one in attacks if one.kind == "adaptive"}
+    assert len(losses - {None}) > 1
     assert len({one.name for one in attacks}) == len(attacks)
 
 

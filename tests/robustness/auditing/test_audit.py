@@ -8,14 +8,14 @@ import torch
 
 from gadc.models import make_model
 from gadc.robustness import AuditAttack, audit
-from gadc.robustness.auditing import count_stages
+from gadc.robustness.auditing import FindingStore, count_stages
 from tests.helpers import audit_models as models
 
 GRADIENT, BUDGET, ADAPTIVE, UNLIMITED, LOSSES, KEPT, LARGEST, SHUFFLED = range(8)
 
 
 def audit_small(fit, **changes):
-    asked = {"attacks": models.EVASION, "rates": (0.1, 0.2), "poisoning": False} | changes
+    asked = {"attacks": models.EVASION, "rates": (0.1, 0.2), "poisoning": False, "inductive": False} | changes
     return audit(fit, models.graph(), **asked)
 
 
@@ -74,10 +74,59 @@ def test_audit_exposes_detached_gradients():
     assert "no gradient" in result.failed["PGD"]
 
 
-def test_audit_exposes_scores_that_ignore_the_given_graph():
-    found = verdicts(audit_small(models.remembering))
+def test_audit_marks_scores_that_ignore_the_given_graph_as_robust_by_memory():
+    result = audit_small(models.remembering, attacks=models.EVASION[:2], poisoning=True)
+    found = verdicts(result)
+    assert result.reads == "memory"
     assert found[GRADIENT] is None
-    assert found[UNLIMITED] is False
+    assert "robust by memory" in result.checks[UNLIMITED].detail
+    assert {one.evasion for one in result.findings} == set(result.clean)
+    assert result.unlimited_poisoning[0] < result.clean[0]
+
+
+def test_audit_attacks_arriving_nodes_and_the_training():
+    stand_in = AuditAttack(
+        name="stand-in", kind="stand-in", attack="poison-pgd", settings={"num_steps": 20, "num_samples": 3}
+    )
+    own = replace(stand_in, name="own", kind="training")
+    model = make_model("s2gc", epochs=50)
+    told = []
+    asked = {"attacks": (models.EVASION[3], stand_in, own), "poisoning": True, "inductive": True}
+    result = audit_small(model, progress=told.append, **asked)
+    threats = result.by_threat
+    assert set(threats) == {"evasion", "inductive", "poisoning"}
+    assert result.reads == "edges"
+    assert threats["poisoning"][1].attack in ("stand-in", "own")
+    assert threats["poisoning"][1].accuracy < result.clean[0] - 10
+    arrived = [one for one in result.findings if one.inductive is not None]
+    assert {one.attack for one in arrived} == {"PGD"}
+    assert all(one.valid and one.flips <= one.budget and one.evasion is None for one in arrived)
+    assert result.arriving == 12
+    assert len(result.clean_inductive) == len(result.unlimited_inductive) == 1
+    assert len(told) == count_stages((0.1, 0.2), asked["attacks"], (0,))
+    assert json.loads(json.dumps(result.to_dict()))["by_threat"]["inductive"][0]["attack"] == "PGD"
+
+
+def test_audit_notes_that_a_hook_has_no_training_to_differentiate():
+    own = AuditAttack(name="own", kind="training", attack="poison-pgd", settings={"num_steps": 2})
+    result = audit_small(models.honest, attacks=(own,), poisoning=True)
+    assert result.skipped["own"] == "the model has no training that can be differentiated"
+
+
+def test_audit_resumes_from_stored_findings(tmp_path):
+    path = tmp_path / "audit.jsonl"
+    asked = {"attacks": models.QUICK[1:4:2], "rates": (0.1,), "poisoning": True, "inductive": True}
+    trainings = []
+
+    def counted(data, seed):
+        trainings.append(seed)
+        return models.honest(data, seed)
+
+    first = audit_small(counted, store=FindingStore(path, {"model": "honest"}), **asked)
+    num_first = len(trainings)
+    again = audit_small(counted, store=FindingStore(path, {"model": "honest"}), **asked)
+    assert again.findings == first.findings
+    assert len(trainings) - num_first == num_first - len(asked["attacks"])
 
 
 def test_audit_passes_a_model_that_uses_no_graph():
@@ -96,6 +145,7 @@ def test_audit_runs_several_seeds_and_splits():
     assert len(result.clean) == len(result.graph_free) == len(result.unlimited) == 2
     assert {one.seed for one in result.findings} == {0, 1}
     assert result.tested == 12
+    assert {one.inductive is None for one in result.findings} == {True, False}
     assert len(told) == count_stages(asked["rates"], asked["attacks"], asked["seeds"])
 
 
@@ -121,7 +171,7 @@ def test_audit_takes_a_model_and_leaves_poisoning_attacks_out():
     told = []
     result = audit_small(model, attacks=models.QUICK[-1:], progress=told.append)
     assert not result.findings
-    assert len(told) == count_stages((0.1, 0.2), models.QUICK[-1:], (0,), poisoning=False)
+    assert len(told) == count_stages((0.1, 0.2), models.QUICK[-1:], (0,), poisoning=False, inductive=False)
 
 
 def ignoring_weights(data, seed):
@@ -154,7 +204,8 @@ def test_audit_keeps_finished_attacks_if_the_model_breaks_later():
 
         return limited
 
-    result = audit(breaking, data, attacks=models.EVASION[:2], rates=(0.1,), poisoning=False)
+    asked = {"rates": (0.1,), "poisoning": False, "inductive": False}
+    result = audit(breaking, data, attacks=models.EVASION[:2], **asked)
     assert {one.attack for one in result.findings} == {"random", "DICE"}
     assert result.unlimited == ()
     assert "RuntimeError: DefaultCPUAllocator" in result.failed["DICE with an unlimited budget"]
@@ -165,7 +216,9 @@ def test_audit_keeps_finished_attacks_if_the_model_breaks_later():
 def test_audit_skips_attacks_that_do_not_fit_into_memory(monkeypatch):
     monkeypatch.setenv("GADC_MAX_MEMORY", "1MB")
     data = models.graph(num_nodes=160)  # more pairs than the forecast ignores
-    result = audit(models.honest, data, attacks=models.QUICK[1:4], rates=(0.1,), poisoning=False)
+    result = audit(
+        models.honest, data, attacks=models.QUICK[1:4], rates=(0.1,), poisoning=False, inductive=False
+    )
     assert set(result.skipped) >= {"transfer", "PGD"}
     assert "1.0 MB are available" in result.skipped["PGD"]
     assert {one.attack for one in result.findings} == {"DICE"}
@@ -174,7 +227,9 @@ def test_audit_skips_attacks_that_do_not_fit_into_memory(monkeypatch):
 def test_audit_tests_labelled_nodes_only():
     data = models.graph()
     data.y[torch.nonzero(data.test_mask).flatten()[:5]] = -1
-    result = audit(models.honest, data, attacks=models.EVASION[:2], rates=(0.1,), poisoning=False)
+    result = audit(
+        models.honest, data, attacks=models.EVASION[:2], rates=(0.1,), poisoning=False, inductive=False
+    )
     assert result.tested == int(data.test_mask.sum()) - 5
     assert not result.notes
 
@@ -198,7 +253,14 @@ def largest_class(data, seed):
 
 
 def test_audit_exposes_a_model_that_answers_with_the_largest_class():
-    result = audit(largest_class, imbalanced(), attacks=models.EVASION[:2], rates=(0.1,), poisoning=False)
+    result = audit(
+        largest_class,
+        imbalanced(),
+        attacks=models.EVASION[:2],
+        rates=(0.1,),
+        poisoning=False,
+        inductive=False,
+    )
     found = verdicts(result)
     assert [found[LARGEST], found[SHUFFLED]] == [False, False]
     assert result.clean[0] == pytest.approx(result.trivial)
@@ -207,7 +269,7 @@ def test_audit_exposes_a_model_that_answers_with_the_largest_class():
 
 
 def test_audit_reports_balanced_accuracy_if_asked_to():
-    asked = {"attacks": models.EVASION[:1], "rates": (0.1,), "poisoning": False}
+    asked = {"attacks": models.EVASION[:1], "rates": (0.1,), "poisoning": False, "inductive": False}
     result = audit(largest_class, imbalanced(), metric="balanced-accuracy", **asked)
     assert result.clean == result.balanced == (50.0,)
     assert result.trivial == 50.0

@@ -110,3 +110,24 @@ def test_check_all_allows_more_chance_for_few_nodes():
     common |= {"balanced": [80.0], "shuffled": [30.0], "num_classes": 3}
     assert check_all(found, tested=1000, **common)[1].passed is False
     assert check_all(found, tested=50, **common)[1].passed is True
+
+
+@pytest.mark.parametrize("threat", ["poisoning", "inductive"])
+@pytest.mark.parametrize(("left", "passed"), [(60.0, True), (90.0, False)])
+def test_unlimited_leaves_features_covers_every_threat(threat, left, passed):
+    check = checks.unlimited_leaves_features([10.0], [60.0], 30.0, arriving=100, **{threat: [left]})
+    assert check.passed is passed
+    assert f"{threat} {left}" in check.detail
+
+
+def test_unlimited_leaves_features_does_not_judge_evasion_of_a_model_that_reads_no_edges():
+    assert checks.unlimited_leaves_features([80.0], [60.0], 30.0, reads="memory").passed is None
+    judged = checks.unlimited_leaves_features([80.0], [60.0], 30.0, reads="memory", poisoning=[30.0])
+    assert judged.passed is True
+    assert "evasion: robust by memory" in judged.detail
+
+
+def test_adaptive_is_not_weaker_leaves_searches_without_a_gradient_out():
+    transfer = make_finding("transfer", evasion=45.0, kind="transfer")
+    search = make_finding("EvA", evasion=20.0, loss=None)
+    assert checks.adaptive_is_not_weaker([make_finding(), search, transfer], slack=1.0).passed is False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from statistics import fmean
 
 from rich.console import Console
@@ -27,9 +26,13 @@ from gadc.robustness.auditing._result import ATTACKER_KNOWLEDGE
 
 _GRAPH_FREE = "MLP without the graph"
 _STYLES = {True: "green", False: "bold red", None: "dim"}
+_THREATS = {"evasion": "evasion", "inductive": "evasion, arriving nodes", "poisoning": "poisoning"}
+_READS = {"memory": "robust by memory: no edge is read", "features": "no edge is ever read"}
 _NOTES = (
     "Accuracies in percent, evasion / poisoning: the trained model on the attacked graph, and a model trained"
     " on the attacked graph. The lowest accuracy per budget counts: the others show how weak attacks can be.",
+    "Arriving nodes: test nodes, a tenth of all nodes, that the training did not see. Flips touch at least"
+    " one of them, and budgets are shares of the edges that do.",
     "Intervals are 95 % Wilson intervals of the mean on the test nodes. Passing is not a proof: a stronger"
     " attack may exist.",
 )
@@ -46,6 +49,11 @@ def verdict(name: str, result: AuditResult) -> str:
         f"{', '.join(lowest) or 'not attacked'}."
         + (f" A model without the graph has {fmean(result.graph_free):.1f} %." if result.graph_free else "")
     )
+    for threat, found in result.by_threat.items():
+        worst = found[-1]
+        text += f" {_THREATS[threat].capitalize()} at {100 * worst.rate:g} %: {worst.accuracy:.1f} %."
+    if result.reads in _READS:
+        text += f" Evasion of the training graph cannot touch it ({_READS[result.reads]})."
     if result.failed:
         text += f" {len(result.failed)} parts of the audit failed: {', '.join(result.failed)}."
     return f"{text} Do NOT trust these figures: {len(failed)} checks failed." if failed else text
@@ -57,7 +65,7 @@ def print_audit(title: str, name: str, result: AuditResult) -> None:
     console.print(f"{title}: {name} under attack", style="bold", markup=False, highlight=False)
     rates = _rates(result)
     table = Table(box=None)
-    table.add_column("evasion / poisoning")
+    table.add_column(_heading(result))
     for rate in rates:
         table.add_column(f"{100 * rate:g} % flipped", justify="right")
     for attack, cells in _grid(result):
@@ -66,6 +74,8 @@ def print_audit(title: str, name: str, result: AuditResult) -> None:
     strongest = [_with_interval(lowest[rate].accuracy, result) if rate in lowest else "" for rate in rates]
     table.add_row("strongest attack", *strongest, style="bold")
     table.add_row("strongest attack, balanced accuracy", *_balanced(result))
+    for label, cells in _threat_rows(result):
+        table.add_row(label, *(escape(cell) for cell in cells))
     for label, value in _lines(result).items():
         table.add_row(label, _with_interval(value, result), *[""] * (len(rates) - 1))
     if result.balanced:
@@ -125,22 +135,49 @@ def _lines(result: AuditResult) -> dict[str, float]:
         "no attack": result.clean,
         _GRAPH_FREE: result.graph_free,
         "unlimited budget": result.unlimited,
+        "unlimited budget, poisoning": result.unlimited_poisoning,
+        "no attack, arriving nodes": result.clean_inductive,
+        "unlimited budget, arriving nodes": result.unlimited_inductive,
     }
     return {label: fmean(values) for label, values in known.items() if values}
 
 
+def _heading(result: AuditResult) -> str:
+    return "evasion / poisoning / arriving" if result.clean_inductive else "evasion / poisoning"
+
+
 def _grid(result: AuditResult) -> list[tuple[str, list[str]]]:
-    """Return, for each attack, evasion / poisoning at each rate as means over the seeds."""
+    """Return, for each attack, the figures of the threats at each rate as means over the seeds."""
     attacks = dict.fromkeys(one.attack for one in result.findings)
-    return [(attack, [_cell(_at(result, attack, rate)) for rate in _rates(result)]) for attack in attacks]
+    return [(attack, [_cell(result, attack, rate) for rate in _rates(result)]) for attack in attacks]
+
+
+def _threat_rows(result: AuditResult) -> list[tuple[str, list[str]]]:
+    """Return the lowest figure of each threat at each rate with the name of its attack."""
+    rows = []
+    for threat, lowest in result.by_threat.items():
+        known = {one.rate: f"{one.accuracy:.1f} ({one.attack})" for one in lowest}
+        label = f"strongest by {_THREATS[threat]}"
+        if threat == "evasion" and result.reads in _READS:
+            label = f"{label} ({_READS[result.reads]})"
+        rows.append((label, [known.get(rate, "") for rate in _rates(result)]))
+    return rows
 
 
 def _at(result: AuditResult, attack: str, rate: float) -> list[Finding]:
-    return [one for one in result.findings if (one.attack, one.rate) == (attack, rate)]
+    """Return what an attack found on the graph of the training."""
+    return [
+        one
+        for one in result.findings
+        if (one.attack, one.rate) == (attack, rate) and one.transductive is not None
+    ]
 
 
-def _cell(findings: Sequence[Finding]) -> str:
-    parts = ([one.evasion for one in findings], [one.poisoning for one in findings])
+def _cell(result: AuditResult, attack: str, rate: float) -> str:
+    found = [one for one in result.findings if (one.attack, one.rate) == (attack, rate)]
+    parts = [[one.evasion for one in found], [one.poisoning for one in found]]
+    if result.clean_inductive:
+        parts.append([one.inductive for one in found])
     return " / ".join(_mean_text([value for value in part if value is not None]) for part in parts)
 
 
@@ -175,9 +212,11 @@ def _comparison(result: AuditResult) -> Comparison:
         values = [fmean(one.accuracy for one in some) if some else None for some in found]
         entries = [ComparisonCell(text=text, value=value) for text, value in zip(cells, values, strict=True)]
         rows.append((attack, tuple(entries)))
+    for label, texts in _threat_rows(result):
+        rows.append((label, tuple(ComparisonCell(text=text, value=None) for text in texts)))
     columns = ("attack", *(f"{100 * rate:g} % flipped" for rate in _rates(result)))
     return Comparison(
-        columns=columns, rows=tuple(rows), caption=f"Test {result.metric} in percent, evasion / poisoning."
+        columns=columns, rows=tuple(rows), caption=f"Test {result.metric} in percent, {_heading(result)}."
     )
 
 

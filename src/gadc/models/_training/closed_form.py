@@ -1,4 +1,4 @@
-"""Diffusion, training and prediction as one differentiable function, with a ridge head instead of a trained one.
+"""Diffusion, training and prediction as one differentiable function, by a ridge head.
 
     F = S(A) X V,    scores = F (F_Lᵀ F_L + η I)⁻¹ F_Lᵀ Y_L
 
@@ -57,4 +57,5 @@ def _narrow(x: Tensor, rank: int) -> Tensor:
     if x.shape[1] <= rank:
         return x
     _, vectors = torch.linalg.eigh((x.T @ x).double())
-    return (x.double() @ vectors[:, -rank:]).to(x.dtype)
+    narrow: Tensor = (x.double() @ vectors[:, -rank:]).to(x.dtype)
+    return narrow

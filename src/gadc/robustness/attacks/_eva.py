@@ -156,8 +156,8 @@ class _World:
         return pairs[:, prefix_within(self.rules.costs(pairs), self.budget)]
 
     def _parent(self, fitness: Tensor) -> int:
-        one, two = torch.randint(len(fitness), (2,), generator=self.generator).tolist()
-        return one if fitness[one] <= fitness[two] else two
+        drawn = torch.randint(len(fitness), (2,), generator=self.generator)
+        return int(drawn[fitness[drawn].argmin()])
 
     def _replaced(self, pairs: Tensor, changed: Tensor, right: Tensor) -> Tensor:
         """Replace the marked pairs by pairs at nodes that are still right, as far as the rules allow."""
@@ -193,7 +193,8 @@ class _World:
         places = torch.nonzero(wanted[edge_index[0]] & (edge_index[0] != edge_index[1])).squeeze(1)
         if not len(places):
             return self.ends
-        return edge_index[:, places[torch.randint(len(places), (count,), generator=self.generator)]]
+        drawn: Tensor = edge_index[:, places[torch.randint(len(places), (count,), generator=self.generator)]]
+        return drawn
 
     def _scored(self, lists: list[Tensor]) -> Tensor:
         """Score several attacked graphs in one call, shape (lists, attacked nodes, classes)."""

@@ -8,7 +8,8 @@ from typing import Any
 from gadc._base.scalars import check_choice
 from gadc.robustness.attacks import EdgeAttack, make_attack
 
-KINDS = ("blind", "transfer", "adaptive", "poisoning")
+KINDS = ("blind", "transfer", "adaptive", "poisoning", "training", "stand-in")
+TRAINING_KINDS = ("poisoning", "training", "stand-in")  # only the accuracy after retraining counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +19,9 @@ class AuditAttack:
     Args:
         name: Name of the attack in the report.
         kind: "blind" uses no scores, "transfer" the scores of a GCN, "adaptive" the scores of the audited
-            model. "poisoning" attacks the training itself, so only the accuracy after retraining counts.
+            model. The other kinds attack the training, so only the accuracy after retraining counts:
+            "poisoning" by a surrogate of its own, "training" through the training of the audited model, and
+            "stand-in" through ridge regression, see `gadc.robustness.attacks.training_scores`.
         attack: Name of the attack in `gadc.robustness.ATTACKS`.
         settings: Settings of the attack; its defaults if left out.
         max_nodes: The attack is left out on graphs with more nodes; None (the default) has no limit.
@@ -43,6 +46,11 @@ class AuditAttack:
         """Build the attack itself."""
         return make_attack(self.attack, **self.settings)
 
+    @property
+    def attacks_training(self) -> bool:
+        """Whether the attack is judged by a model that is trained on the attacked graph only."""
+        return self.kind in TRAINING_KINDS
+
 
 def _pgd(name: str, kind: str, loss: str, num_steps: int) -> AuditAttack:
     # Larger blocks of candidate pairs cost time and do not make the attack stronger.
@@ -53,6 +61,10 @@ def _pgd(name: str, kind: str, loss: str, num_steps: int) -> AuditAttack:
 def _prbcd(num_steps: int) -> AuditAttack:
     settings = {"loss": "tanh-margin", "num_steps": num_steps, "block_size": 50_000}
     return AuditAttack(name="PRBCD, tanh margin", kind="adaptive", attack="prbcd", settings=settings)
+
+
+def _poison(name: str, kind: str, attack: str, **settings: Any) -> AuditAttack:
+    return AuditAttack(name=name, kind=kind, attack=attack, settings=settings, max_nodes=20_000)
 
 
 _BLIND = (
@@ -66,6 +78,11 @@ AUDIT_ATTACKS = (
     _pgd("PGD, tanh margin", "adaptive", "tanh-margin", 100),
     _pgd("PGD, probability margin", "adaptive", "probability-margin", 100),
     _prbcd(100),
+    AuditAttack(name="EvA", kind="adaptive", attack="eva", settings={"num_generations": 60}, max_nodes=5_000),
+    _poison("PGD through training", "training", "poison-pgd", num_steps=20, block_size=50_000),
+    _poison("PGD through a ridge stand-in", "stand-in", "poison-pgd"),
+    _poison("PRBCD through a ridge stand-in", "stand-in", "poison-prbcd"),
+    _poison("the stand-in, test labels unknown", "stand-in", "poison-pgd", known_labels="training"),
     AuditAttack(
         name="Metattack",
         kind="poisoning",
@@ -79,4 +96,5 @@ FAST_AUDIT_ATTACKS = (
     _pgd("PGD through a GCN", "transfer", "tanh-margin", 30),
     _pgd("PGD, probability margin", "adaptive", "probability-margin", 30),
     _prbcd(40),
+    _poison("PGD through a ridge stand-in", "stand-in", "poison-pgd", num_steps=20, block_size=50_000),
 )

@@ -1,25 +1,37 @@
-"""The audit itself: train, attack over a range of budgets, train again, compare."""
+"""The audit itself: train, attack over a range of budgets, train again, compare.
+
+evasion      trained on the clean graph, tested on the attacked one
+inductive    the same at nodes that arrive after the training
+poisoning    trained on the attacked graph
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, TypeVar
 
 from torch_geometric.data import Data
 
 from gadc._base.scalars import check_choice, check_number
+from gadc.datasets._border import check_graph
 from gadc.models import Model
+from gadc.robustness.attacks import Scores
 from gadc.robustness.auditing._attacks import AUDIT_ATTACKS, AuditAttack
 from gadc.robustness.auditing._checks import check_all
 from gadc.robustness.auditing._defender import Defender, Fit
 from gadc.robustness.auditing._metrics import METRICS
 from gadc.robustness.auditing._problems import Problems
+from gadc.robustness.auditing._protocols import Protocol, transductive
+from gadc.robustness.auditing._protocols import inductive as arriving
 from gadc.robustness.auditing._result import AuditResult
+from gadc.robustness.auditing._store import FindingStore
 
 _Value = TypeVar("_Value")
 RATES = (0.05, 0.1, 0.2)
 _NUM_CONTROLS = 5  # stages per seed besides the attacks: training, gradient, unlimited, MLP, shuffled labels
+_NUM_INDUCTIVE_CONTROLS = 2  # training, unlimited
 
 
 def audit(
@@ -30,8 +42,10 @@ def audit(
     attacks: Sequence[AuditAttack] = AUDIT_ATTACKS,
     seeds: Sequence[int] = (0,),
     poisoning: bool = True,
+    inductive: bool = True,
     metric: str = "accuracy",
     progress: Callable[[str], None] | None = None,
+    store: FindingStore | None = None,
 ) -> AuditResult:
     """Attack a model with every attack at every budget and report the accuracy that is left.
 
@@ -49,10 +63,14 @@ def audit(
         attacks: The attacks, `AUDIT_ATTACKS` by default.
         seeds: Seeds of training and attacks; only 0 by default.
         poisoning: Whether the model is also trained again on every attacked graph (default); otherwise
-            attacks of the kind "poisoning" are left out.
+            attacks on the training are left out.
+        inductive: Whether the model is also trained without a tenth of the nodes (test nodes, drawn by the
+            seed), which are attacked when they arrive (default); see `auditing._protocols`.
         metric: The reported figure: "accuracy" (default), or "balanced-accuracy", the mean over the classes,
             for classes of very different sizes. Checks of whether the model is useful use both.
         progress: Function that is called with a description of each stage when it begins.
+        store: Where finished attacks are kept and looked up, so that an interrupted audit resumes; nowhere
+            by default.
 
     Returns:
         The accuracies, the strongest attack of each budget, and checks that expose a broken evaluation.
@@ -72,50 +90,93 @@ def audit(
     check_choice("audit", metric, "metric", tuple(METRICS))
     asked = _asked(attacks, poisoning)
     problems = Problems()
-    defenders = [
-        Defender(
-            fit_of(model), data if isinstance(data, Data) else data(seed), seed, metric, problems, progress
-        )
-        for seed in seeds
-    ]
-    findings = [finding for one in defenders for finding in one.findings(rates, asked, poisoning)]
+    fit = fit_of(model)
+    graphs = {seed: _checked(data if isinstance(data, Data) else data(seed)) for seed in seeds}
+
+    def defend(protocol: Protocol, seed: int) -> Defender:
+        return Defender(fit, protocol, seed, metric, problems, progress, store)
+
+    defenders = [defend(transductive(graph), seed) for seed, graph in graphs.items()]
+    findings = [found for one in defenders for found in one.findings(rates, asked, poisoning)]
+    probes = {one.seed: one.probe() for one in defenders}
     figures: dict[str, Any] = {
         "clean": tuple(one.clean for one in defenders),
         "unlimited": _known(one.unlimited(asked, findings) for one in defenders),
+        "unlimited_poisoning": _known(one.unlimited_poisoning() for one in defenders) if poisoning else (),
         "graph_free": _known(one.graph_free() for one in defenders),
         "trivial": fmean(one.trivial for one in defenders),
         "tested": min(len(one.nodes) for one in defenders),
         "balanced": tuple(one.balanced for one in defenders),
         "shuffled": _known(one.shuffled() for one in defenders),
         "num_classes": min(one.num_classes for one in defenders),
+        "reads": defenders[0].reads(probes[defenders[0].seed]),
     }
-    checks = check_all(findings, probes=_known(one.probe() for one in defenders), **figures)
+    if inductive:
+        evasion = [attack for attack in asked if not attack.attacks_training]
+        arrivals = [defend(arriving(graph, seed=seed), seed) for seed, graph in graphs.items()]
+        findings += [found for one in arrivals for found in one.findings(rates, evasion, False)]
+        figures |= {
+            "clean_inductive": tuple(one.clean for one in arrivals),
+            "unlimited_inductive": _known(one.unlimited(evasion, findings) for one in arrivals),
+            "arriving": min(len(one.nodes) for one in arrivals),
+        }
     return AuditResult(
         **figures,
         metric=metric,
         findings=tuple(findings),
         skipped=problems.skipped,
         failed=problems.failed,
-        checks=checks,
+        checks=check_all(findings, probes=_known(probes.values()), **figures),
     )
+
+
+@dataclass(frozen=True)
+class ModelFit:
+    """A model of `gadc.models` as a function `(data, seed) -> scores` that trains it.
+
+    Args:
+        model: The model.
+    """
+
+    model: Model
+
+    def __call__(self, data: Data, seed: int) -> Scores:
+        """Train the model and return its scores as a function of the graph."""
+        return self.model.fit(data, seed=seed).scores
+
+    def through_training(self, data: Data, *, seed: int = 0) -> Scores | None:
+        """Return training and prediction as one function of the graph; see `Model.through_training`."""
+        return self.model.through_training(data, seed=seed)
 
 
 def fit_of(model: Model | Fit) -> Fit:
     """Turn a model into a function `(data, seed) -> scores` that trains it; a function is passed through."""
-    if isinstance(model, Model):
-        return lambda data, seed: model.fit(data, seed=seed).scores
-    return model
+    return ModelFit(model) if isinstance(model, Model) else model
+
+
+def _checked(data: Data) -> Data:
+    return check_graph("audit", data, needs=("x", "edge_index", "y", "train_mask", "test_mask"))
 
 
 def count_stages(
-    rates: Sequence[float], attacks: Sequence[AuditAttack], seeds: Sequence[int], *, poisoning: bool = True
+    rates: Sequence[float],
+    attacks: Sequence[AuditAttack],
+    seeds: Sequence[int],
+    *,
+    poisoning: bool = True,
+    inductive: bool = True,
 ) -> int:
     """Count the stages that `audit` reports to `progress`; attacks that are left out report none."""
-    return len(seeds) * (len(_asked(attacks, poisoning)) * len(rates) + _NUM_CONTROLS)
+    asked = _asked(attacks, poisoning)
+    stages = len(asked) * len(rates) + _NUM_CONTROLS + poisoning
+    if inductive:
+        evasion = [attack for attack in asked if not attack.attacks_training]
+        stages += len(evasion) * len(rates) + _NUM_INDUCTIVE_CONTROLS
+    return len(seeds) * stages
 
 
 def _asked(attacks: Sequence[AuditAttack], poisoning: bool) -> list[AuditAttack]:
-    return [attack for attack in attacks if poisoning or attack.kind != "poisoning"]
+    return [attack for attack in attacks if poisoning or not attack.attacks_training]
 
 
 def _known(values: Iterable[_Value | None]) -> tuple[_Value, ...]:

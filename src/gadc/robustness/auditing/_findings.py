@@ -19,11 +19,14 @@ class Finding:
         budget: Budget in pairs.
         flips: Number of pairs that the attack flipped.
         seed: Seed of the training and the attack.
-        evasion: Accuracy of the trained model on the attacked graph; None for a poisoning attack.
+        evasion: Accuracy of the trained model on the attacked graph; None for an attack on the training and
+            for inductive evasion.
         poisoning: Accuracy of a model trained again on the attacked graph; None if it was not asked for.
         valid: Whether the attacked graph is simple, undirected and within the budget.
         seconds: Duration of attack and retraining.
         balanced: Balanced accuracy, the mean over the classes, where `accuracy` was measured.
+        inductive: Accuracy at nodes that arrived after the training, on the attacked graph; None for the
+            other threats.
     """
 
     attack: str
@@ -38,11 +41,17 @@ class Finding:
     valid: bool
     seconds: float
     balanced: float | None = None
+    inductive: float | None = None
 
     @property
     def accuracy(self) -> float:
-        """The accuracy that counts: the lower one of evasion and poisoning."""
-        return min(one for one in (self.evasion, self.poisoning) if one is not None)
+        """The accuracy that counts: the lowest one that was measured."""
+        return min(one for one in (self.evasion, self.poisoning, self.inductive) if one is not None)
+
+    @property
+    def transductive(self) -> float | None:
+        """The lower one of evasion and poisoning on the graph of the training; None if neither is known."""
+        return min((one for one in (self.evasion, self.poisoning) if one is not None), default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +69,15 @@ class StrongestAttack:
     accuracy: float
 
 
+THREATS: dict[str, Callable[[Finding], float | None]] = {
+    "evasion": lambda one: one.evasion,
+    "inductive": lambda one: one.inductive,
+    "poisoning": lambda one: one.poisoning,
+}
+
+
 def strongest_attacks(
-    findings: Sequence[Finding], figure: Callable[[Finding], float | None] = lambda one: one.accuracy
+    findings: Sequence[Finding], figure: Callable[[Finding], float | None] = lambda one: one.transductive
 ) -> tuple[StrongestAttack, ...]:
     """Find the strongest attack of each rate, by increasing rate.
 

@@ -6,13 +6,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gadc.robustness.auditing._checks import Check
-from gadc.robustness.auditing._findings import Finding, StrongestAttack, strongest_attacks
+from gadc.robustness.auditing._findings import THREATS, Finding, StrongestAttack, strongest_attacks
 
 ATTACKER_KNOWLEDGE = {
     "scores and their gradient": "known to the adaptive attacks (white box); transfer attacks use a GCN",
     "training labels": "known; the only labels that Metattack uses",
     "validation labels": "choose the epoch of the model; among the attacks only DICE uses them",
-    "test labels": "known to DICE and to the gradient attacks, which is the worst case",
+    "test labels": "known to DICE and to the gradient attacks, which is the worst case, unless the name of"
+    " the attack says otherwise",
 }
 
 
@@ -35,6 +36,12 @@ class AuditResult:
         balanced: Balanced accuracy (the mean over the classes) without an attack, one value per seed.
         shuffled: Balanced accuracy of the model trained on shuffled labels, one value per seed.
         num_classes: Number of classes of the tested nodes.
+        unlimited_poisoning: Accuracy after training on a graph with as many flips as under `unlimited`.
+        clean_inductive: Accuracy without an attack at nodes that arrive after the training.
+        unlimited_inductive: Accuracy at these nodes under an unlimited budget.
+        arriving: Number of nodes that arrive after the training.
+        reads: What the predictions depend on: "edges"; "memory" if no edge is read at prediction but the
+            training read some, so that transductive evasion cannot touch it; "features" if none is ever read.
 
     Examples:
         >>> result = AuditResult(
@@ -58,6 +65,11 @@ class AuditResult:
     balanced: tuple[float, ...] = ()
     shuffled: tuple[float, ...] = ()
     num_classes: int | None = None
+    unlimited_poisoning: tuple[float, ...] = ()
+    clean_inductive: tuple[float, ...] = ()
+    unlimited_inductive: tuple[float, ...] = ()
+    arriving: int = 0
+    reads: str = "edges"
 
     @property
     def passed(self) -> bool:
@@ -74,10 +86,18 @@ class AuditResult:
 
     @property
     def strongest(self) -> tuple[StrongestAttack, ...]:
-        """The attack that leaves the lowest accuracy at each rate; this accuracy counts."""
+        """The attack that leaves the lowest accuracy at each rate, by evasion or poisoning."""
         return strongest_attacks(self.findings)
+
+    @property
+    def by_threat(self) -> dict[str, tuple[StrongestAttack, ...]]:
+        """The strongest attack of each rate, for each threat that was measured."""
+        found = {threat: strongest_attacks(self.findings, figure) for threat, figure in THREATS.items()}
+        return {threat: lowest for threat, lowest in found.items() if lowest}
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a dictionary for JSON."""
         lowest = [asdict(one) for one in self.strongest]
-        return {**asdict(self), "strongest": lowest, "known": ATTACKER_KNOWLEDGE, "passed": self.passed}
+        threats = {name: [asdict(one) for one in found] for name, found in self.by_threat.items()}
+        lowest_by = {"strongest": lowest, "by_threat": threats}
+        return {**asdict(self), **lowest_by, "known": ATTACKER_KNOWLEDGE, "passed": self.passed}
