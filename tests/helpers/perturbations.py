@@ -8,8 +8,6 @@ from itertools import combinations, product
 import torch
 from torch import Tensor
 
-from tests.helpers import dense
-
 CHUNK = 4096  # matrices that are inverted at once
 
 
@@ -43,32 +41,33 @@ def perturbed_rows(edges: Tensor, open_pairs: Tensor, mode: str, budgets: list[i
     return rows
 
 
-def directed_graphs(edges, open_pairs, mode, budgets) -> list[Tensor]:
-    """Every graph of the threat in which rows are changed one by one."""
-    return [torch.stack(rows) for rows in product(*perturbed_rows(edges, open_pairs, mode, budgets))]
+def directed_graphs(edges, open_pairs, mode, budgets) -> Tensor:
+    """Every graph of the threat in which rows are changed one by one, shape (graphs, n, n)."""
+    options = [torch.stack(rows) for rows in perturbed_rows(edges, open_pairs, mode, budgets)]
+    grid = torch.cartesian_prod(*(torch.arange(len(rows)) for rows in options))
+    return torch.stack([rows[grid[:, i]] for i, rows in enumerate(options)], dim=1)
 
 
-def undirected_graphs(edges, open_pairs, mode, *, local: list[int] | None = None, total: int | None = None):
+def undirected_graphs(edges, open_pairs, mode, *, local=None, total=None) -> Tensor:
     """Every graph that undirected flips make, at most local[i] at node i, and at most `total` altogether."""
     n = len(edges)
     pairs = [
         (i, j) for i, j in combinations(range(n), 2) if open_pairs[i, j] and allowed(bool(edges[i, j]), mode)
     ]
-    found = []
-    for chosen in subsets(pairs, len(pairs) if total is None else total):
-        touched = [sum(i in pair for pair in chosen) for i in range(n)]
-        if local is not None and any(count > most for count, most in zip(touched, local, strict=True)):
-            continue
-        changed = edges.clone()
-        for i, j in chosen:
-            changed[i, j] = changed[j, i] = 1 - changed[i, j]
-        found.append(changed)
-    return found
+    chosen = torch.arange(2 ** len(pairs)).unsqueeze(1) >> torch.arange(len(pairs)) & 1
+    if total is not None:
+        chosen = chosen[chosen.sum(1) <= total]
+    flips = torch.zeros(len(chosen), n, n, dtype=edges.dtype)
+    for place, (i, j) in enumerate(pairs):
+        flips[:, i, j] = flips[:, j, i] = chosen[:, place].to(edges.dtype)
+    if local is not None:
+        flips = flips[(flips.sum(2) <= torch.tensor(local)).all(1)]
+    return edges + flips * (1 - 2 * edges)
 
 
-def transitions(graphs: list[Tensor], weights: Tensor, fixed: Tensor) -> Tensor:
+def transitions(graphs: Tensor, weights: Tensor, fixed: Tensor) -> Tensor:
     """T = D⁻¹ (A ⊙ weights + fixed) of every graph, shape (graphs, n, n)."""
-    raw = torch.stack(graphs) * weights + fixed
+    raw = graphs * weights + fixed
     degree = raw.sum(2, keepdim=True)
     return raw / torch.where(degree > 0, degree, 1.0)
 
@@ -118,9 +117,3 @@ def flipped_features(x: Tensor, num_nodes: int, size: int) -> Tensor:
                 changed[row, list(places)] = 1 - changed[row, list(places)]
             found.append(changed)
     return torch.stack(found)
-
-
-def dense_influence(edge_index, n: int, lam: float, num_steps: int, norm: str = "sym") -> Tensor:
-    """S of the plain transition."""
-    A = dense.adjacency(edge_index, None, n)
-    return dense.diffusion_matrix(dense.normalized(A, norm=norm), lam, num_steps)
