@@ -48,6 +48,9 @@ def on_files(files: Files, config: Any) -> Files:
     pages = {
         "index.md": (ROOT / "README.md").read_text(encoding="utf-8").replace("](docs/", "]("),
         "project/changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
+        "project/contributing.md": (ROOT / "CONTRIBUTING.md")
+        .read_text(encoding="utf-8")
+        .replace("](docs/project/", "]("),
         "reference/api.md": _overview(package),
         "reference/gadc.md": _directive(package, level=1),
         **{f"reference/gadc.{name}.md": _reference(part) for name, part in _parts(package).items()},
