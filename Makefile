@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export GADC_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test browser database fuzz faults docs gallery lint bench reproduction dist lowest clean
+.PHONY: demo test slow browser database fuzz faults docs gallery lint bench reproduction dist lowest clean
 .DEFAULT_GOAL := test
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -25,6 +25,10 @@ demo: $(INSTALLED)
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2
+
+# The tests that `make test` leaves out because each takes several seconds.
+slow: $(INSTALLED)
+	$(BIN)/python -m pytest -n 2 -m slow
 
 # The HTML pages in a browser; needs Chromium on the path.
 browser: $(INSTALLED)

@@ -114,6 +114,7 @@ def _own_error(F, x, edge_index):
     return float((F - gadc.polynomial(T, x, series.neumann(1.0, 16))).norm())
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_error_analysis_gives_the_published_figures():
     data = _cora()
@@ -124,6 +125,7 @@ def test_error_analysis_gives_the_published_figures():
     assert _own_error(noise, x, data.edge_index) == pytest.approx(2780.0, abs=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("lam", "tol", "below"),

@@ -90,6 +90,7 @@ def _kill_three(sender):
     main(3, 0, tell=sender.send)
 
 
+@pytest.mark.slow
 def test_kills_of_worker_scheduler_and_driver_leave_the_result_as_it_is():
     receiver, sender = Pipe(duplex=False)
     process = get_mp_context().Process(target=_kill_three, args=(sender,))  # a fork that has computed nothing
