@@ -5,8 +5,9 @@
 Graphs are `gadc.datasets.power_law` with a mean degree of 20 and 64 features; plain diffusion with λ = 4,
 tolerance 1e-3, float32, one thread. Times are of the processor, since other programs may be running. A full
 run is `gadc.diffuse(num_steps=None, rtol=1e-3)` on the same graph. The edges that are added join random
-nodes. The real graph is read in a random order of its edges: 90 % at first, then ten batches of 1 %, and
-after that the last edges are removed and added again one at a time.
+nodes. The real graph (with 64 normal features where the files have none) is read in a random order of its
+edges: 90 % at first, then ten batches of 1 %, and after that the last edges are removed and added again one
+at a time.
 """
 
 from __future__ import annotations
@@ -105,6 +106,8 @@ def measure_size(nodes: int) -> dict[str, Any]:
 def measure_growth(name: str) -> dict[str, Any]:
     """Measure a real graph that grows by ten batches."""
     data = load(name)
+    if data.x is None:  # the graph is real, its features are drawn
+        data.x = torch.randn(int(data.num_nodes), 64, generator=torch.Generator().manual_seed(0))
     pairs = data.edge_index[:, data.edge_index[0] < data.edge_index[1]]
     order = torch.randperm(pairs.shape[1], generator=torch.Generator().manual_seed(0))
     pairs = pairs[:, order]

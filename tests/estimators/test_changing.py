@@ -24,6 +24,7 @@ def _fitted(**settings):
         {"variant": "IV", "self_loops": 1.0, "normalize": "l1"},
     ],
 )
+@pytest.mark.filterwarnings("ignore::gadc.diffusion.DivergentSeriesWarning")
 def test_updated_classifier_predicts_as_on_the_changed_graph(settings):
     data, model = _fitted(**settings)
     new, added = torch.randn(1, 6), torch.tensor([[120, 3], [7, 90]])

@@ -17,7 +17,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "II-rw": {"variant": "II", "lam": 2.0, "norm": "rw"},
     "III": {"variant": "III", "lam": 4.0, "eps": 0.3},
     "III-rw": {"variant": "III", "lam": 2.0, "eps": 0.2, "norm": "rw"},
-    "IV": {"variant": "IV", "lam": 0.1},
+    "IV": {"variant": "IV", "lam": 0.05},
     "steps-plain": {"variant": "plain", "lam": 4.0, "num_steps": 5},
     "steps-none": {"variant": "plain", "lam": 4.0, "num_steps": 0},
     "steps-I": {"variant": "I", "lam": 4.0, "num_steps": 3},

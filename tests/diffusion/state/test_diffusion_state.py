@@ -52,7 +52,8 @@ def test_certificate_holds_after_every_update(name, dtype, seed, tol):
 
 @pytest.mark.parametrize("name", ["plain", "II", "III", "I", "steps-plain"])
 def test_update_keeps_the_tolerance(name):
-    rng, state = np.random.default_rng(1), _state(name, 1, n=30, dtype=torch.float64)
+    eps = {"III": {"eps": 0.05}}.get(name, {})  # with a larger one the changed series may diverge
+    rng, state = np.random.default_rng(1), _state(name, 1, n=30, dtype=torch.float64, **eps)
     for _ in range(10):
         state.update(**random_changes(rng, state))
     numbers = state._numbers

@@ -26,6 +26,7 @@ with deferred():
 BASE_SHARE = 0.25  # of the tolerance, for what a full run leaves over
 _ROUNDS = 6
 _PERRON_STEPS = 20
+SMALLEST_SIZE = 0.1  # of v in I and IV: smaller ones would blow up the rounding errors of their rows
 
 
 def run_fully(engine: Engine, tol: float, unit: float | None = None) -> None:
@@ -123,7 +124,7 @@ def _perron_vector(engine: Engine) -> Array:
     for _ in range(_PERRON_STEPS):
         vector = vector + sizes @ vector
         vector = vector / vector.square().mean().sqrt()
-        vector.clamp_(min=0.1)  # smaller ones would blow up the rounding errors of their rows
+        vector.clamp_(min=SMALLEST_SIZE)
     scaled: Array = (vector / vector.square().mean().sqrt()).numpy()
     return scaled
 

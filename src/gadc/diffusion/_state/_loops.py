@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numba
 import numpy as np
 
 from gadc.diffusion._state._arrays import INVERSE, LEFT, RIGHT, SIZE
-from gadc.operators._numba.loops import _part, compiled
+from gadc.operators._numba.loops import compiled
 from gadc.operators._numba.prefetch import prefetch
 
 Array = Any
@@ -23,6 +24,11 @@ QUEUED, TOUCHED, CHANGED = 1, 2, 4  # bits of the marks of a row
 DONE, LOG_FULL, OVER_BUDGET = 0, 1, 2
 _AHEAD = 8  # entries ahead of which rows are fetched into the cache
 HEAD, WAITING, LOGGED, ENTRIES, PUSHES = 0, 1, 2, 3, 4  # places in `counts`
+
+
+def _part(function: Any) -> Any:
+    """Compile a function that the loops below call; the compiler may inline it."""
+    return numba.njit(function, nogil=True, fastmath={"contract"})
 
 
 def _dot(x: Array, i: Any, j: Any) -> Any:

@@ -209,7 +209,8 @@ def _write_update(numbers: Numbers, path: Path, rows: Array, edges: list[Array])
         slice(int(engine.edges.rows.start[i]), int(engine.edges.rows.start[i] + engine.edges.rows.length[i]))
         for i in nodes
     ]
-    arrays = {"rows": rows, "x": engine.x[rows], "nodes": nodes, "length": engine.edges.rows.length[nodes]}
+    arrays = {"rows": rows, "x": engine.x[rows]}
+    arrays |= {"edge_rows": nodes, "length": engine.edges.rows.length[nodes]}
     pool = engine.edges.rows
     arrays["cols"] = np.concatenate([pool.cols[:0], *(pool.cols[span] for span in spans)])
     arrays["weights"] = np.concatenate([pool.weights[:0], *(pool.weights[span] for span in spans)])
@@ -282,7 +283,7 @@ def _replay(engine: Engine, arrays: dict[str, Array], num_nodes: int) -> None:
         getattr(engine, name)[rows] = arrays[name]
     for k, level in enumerate(engine.levels):
         level.features[rows], level.rests[rows] = arrays[f"level-{k}"], arrays[f"rests-{k}"]
-    engine.edges.replace_rows(arrays["nodes"], arrays["length"], arrays["cols"], arrays["weights"])
+    engine.edges.replace_rows(arrays["edge_rows"], arrays["length"], arrays["cols"], arrays["weights"])
 
 
 def _set_scalars(numbers: Numbers, manifest: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ from gadc.diffusion._state._arrays import Array
 from gadc.diffusion._state._certificate import limits
 from gadc.diffusion._state._changes import Changes
 from gadc.diffusion._state._engine import Engine, Level, Nodes
-from gadc.diffusion._state._full import first_rest
+from gadc.diffusion._state._full import SMALLEST_SIZE, first_rest
 
 with deferred():
     from gadc.diffusion._state import _loops as loops
@@ -83,6 +83,8 @@ class Updating:
             self._change_gram(changes.nodes, changes.x, new)
         engine.x[changes.nodes] = changes.x
         engine.refresh(self.changed)
+        if engine.settings.variant in ("I", "IV"):
+            self._fit_norm(new)
         if engine.settings.num_steps is not None:
             self._first_level()
         engine.shift(self.changed, 1.0)
@@ -158,6 +160,12 @@ class Updating:
             engine.sums[before.sums[0].astype(np.int64)] = before.sums[1]
         engine.gram = before.gram
         self.finish()
+
+    def _fit_norm(self, new: Nodes) -> None:
+        """Choose v of new nodes so that their rows of |T| do not exceed the bound on ‖T‖, if that is possible."""
+        engine = self.engine
+        engine.measure_rows(new)
+        engine.size[new] = np.maximum(engine.sums[new] / max(engine.norm_of_t, 1e-9), SMALLEST_SIZE)
 
     def _mark(self, nodes: Nodes) -> None:
         for level in self.engine.levels:
