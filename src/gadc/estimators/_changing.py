@@ -31,7 +31,7 @@ class ChangingClassifier(ClassPredictor):
     validation_score_: float
 
     @property
-    def graph_(self) -> Data | None:  # type: ignore[override]
+    def graph_(self) -> Data | None:
         """Graph as a PyTorch Geometric `Data`, or None; after `update`, the changed graph."""
         if self._graph is None and self._state is not None:
             edges, weight = self._state.edges
@@ -75,7 +75,8 @@ class ChangingClassifier(ClassPredictor):
 
         Raises:
             ValueError: The variant is "auto" or IV+, or II with a number of steps; the graph is directed, has
-                several relations or negative weights, or is missing; the model was loaded from a file, which holds no features; or the changes do not fit.
+                several relations or negative weights, or is missing; the model was loaded from a file, which
+                holds no features; or the changes do not fit.
 
         Examples:
             >>> import numpy as np, torch

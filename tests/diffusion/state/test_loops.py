@@ -16,7 +16,8 @@ from tests.helpers.changing import SETTINGS, random_graph
 @pytest.mark.parametrize("name", ["plain", "plain-rw", "I", "III", "IV"])
 def test_push_is_the_push_of_the_reference(name, dtype):
     x, edges, weight = random_graph(np.random.default_rng(4), 15, 3, dtype)
-    state = DiffusionState(x, edges, weight, **SETTINGS[name])
+    settings = {**SETTINGS[name], "lam": 0.01} if name == "IV" else SETTINGS[name]  # so that it converges
+    state = DiffusionState(x, edges, weight, **settings)
     engine = state._engine
     changes = read_changes(
         engine.edges, engine.n, engine.x, new_nodes=torch.ones(1, 3), add=torch.tensor([[15, 2], [0, 9]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +17,10 @@ from gadc.diffusion._graph import adjacency
 from gadc.diffusion._state import _storage as storage
 from gadc.diffusion._state._changes import Edges, read_changes
 from gadc.diffusion._state._engine import Engine, capacity_for
-from gadc.diffusion._state._impact import Impact, predicted, score_pair
+from gadc.diffusion._state._impact import Head, Impact, predicted, score_pair
 from gadc.diffusion._state._numbers import Numbers
 from gadc.diffusion._state._rows import EdgeRows
 from gadc.diffusion._state._settings import StateSettings
-
-Head = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +32,13 @@ class Update:
         error_bound: The error bound after the update, see `DiffusionState.error_bound`.
         entries_read: Number of entries of T that were read.
         was_full: Whether F was computed from scratch, because so much had changed.
+
+    Examples:
+        >>> import torch, gadc
+        >>> state = gadc.DiffusionState(torch.eye(3), torch.tensor([[0], [1]]), variant="plain", lam=1.0)
+        >>> done = state.update(x={2: torch.ones(3)})
+        >>> done.changed_rows, done.was_full
+        (tensor([2]), False)
     """
 
     changed_rows: Tensor

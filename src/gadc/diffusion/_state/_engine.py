@@ -75,6 +75,11 @@ class Level:
         rows: Nodes = self.log.rows[: self.counts[loops.LOGGED]]
         return rows
 
+    @property
+    def moved(self) -> Nodes:
+        """Places in the log of the rows whose F has changed."""
+        return np.flatnonzero(self.marks[self.touched] & loops.MOVED)
+
     def note(self, rows: Nodes) -> None:
         """Keep what rows are before they are changed from outside of the loops; each row once."""
         self.reserve(len(rows))
@@ -82,7 +87,7 @@ class Level:
         place = slice(count, count + len(rows))
         self.log.rows[place] = rows
         self.log.features[place], self.log.rests[place] = self.features[rows], self.rests[rows]
-        self.marks[rows] |= loops.TOUCHED
+        self.marks[rows] |= loops.TOUCHED | loops.MOVED
         self.counts[loops.LOGGED] += len(rows)
 
     def reserve(self, count: int) -> None:

@@ -11,6 +11,7 @@ The scores look for something that the two ends have in common; a high score is 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,8 @@ from torch import Tensor
 
 from gadc.diffusion._state._arrays import Array
 from gadc.diffusion._state._engine import Engine
+
+Head = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,6 +37,14 @@ class Impact:
         suspicion: Mean of the scores; high for an edge that looks false.
         predictions: Nodes among `rows` whose predicted class would change; None without a head.
         was_full: Whether the edge changes so much that only a full run can tell; `rows` is empty then.
+
+    Examples:
+        >>> import torch, gadc
+        >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+        >>> state = gadc.DiffusionState(x, torch.tensor([[0], [2]]), variant="plain", lam=1.0)
+        >>> impact = state.impact(0, 1)
+        >>> impact.removes, impact.scores["cosine"]
+        (False, 1.0)
     """
 
     removes: bool
@@ -76,7 +87,7 @@ def _cosines(x: Array, node: int, others: Array) -> Array:
     return np.where(sizes > 0, many @ one / np.where(sizes > 0, sizes, 1.0), 0.0)
 
 
-def predicted(head: torch.nn.Module, features: Tensor) -> Tensor:
+def predicted(head: Head, features: Tensor) -> Tensor:
     """Return the predicted classes of rows of F."""
     with torch.no_grad():
-        return head(features).argmax(1)  # type: ignore[no-any-return]
+        return head(features).argmax(1)

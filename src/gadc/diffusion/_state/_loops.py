@@ -20,7 +20,7 @@ from gadc.operators._numba.loops import compiled
 from gadc.operators._numba.prefetch import prefetch
 
 Array = Any
-QUEUED, TOUCHED, CHANGED = 1, 2, 4  # bits of the marks of a row
+QUEUED, TOUCHED, CHANGED, MOVED = 1, 2, 4, 8  # bits of the marks of a row
 DONE, LOG_FULL, OVER_BUDGET = 0, 1, 2
 _AHEAD = 8  # entries ahead of which rows are fetched into the cache
 HEAD, WAITING, LOGGED, ENTRIES, PUSHES = 0, 1, 2, 3, 4  # places in `counts`
@@ -210,6 +210,7 @@ def _push(
             moved = moved or delta[c] != 0.0
         if not moved:
             continue
+        marks[i] |= MOVED
         sizes[0] = max(sizes[0], norm / nodes[i, SIZE])
         counts[PUSHES] += 1
         counts[ENTRIES] += length + 1
@@ -336,15 +337,14 @@ def _row_sums(chosen: Array, x: Array, rows: Any, rule: Any, sums: Array) -> Non
 
 def _wait_above(
     counts: Array, log: Any, rests: Array, rule: Any, limit: float, queue: Array, marks: Array, sizes: Array
-) -> int:
-    """Let the touched rows above the limit wait; return how many rows wait."""
+) -> None:
+    """Let the touched rows above the limit wait."""
     for k in range(counts[LOGGED]):
         i = log.rows[k]
         size = _norm(rests, i) / rule.nodes[i, SIZE]
         if size > limit:
             _enqueue(i, queue, counts, marks)
             sizes[0] = max(sizes[0], size)
-    return counts[WAITING]
 
 
 def _largest(counts: Array, log: Any, rests: Array, rule: Any) -> float:

@@ -129,7 +129,7 @@ class Numbers:
             self.turn = GramTurn(turn.cross, turn.held)
         try:
             full = not self._attempt(updating)
-            rows, before, after = self._moved(updating, nothing=full)
+            rows, before, after = self._moved(nothing=full)
             return Tried(rows, before, after, self.error_bound, full)
         finally:
             updating.undo()
@@ -143,7 +143,7 @@ class Numbers:
         if self.turn is not None:
             self.turn.cross = self.turn.cross + _cross_change(updating)
         for level in self.engine.levels:
-            sizes = self.engine.sizes_of(level, np.concatenate([level.touched, updating.changed]))
+            sizes = self.engine.sizes_of(level, np.append(level.touched[level.moved], updating.changed))
             self.largest = max(self.largest, float(sizes.max(initial=0.0)))
         self.error_bound = self._bound()
         return pushed
@@ -217,18 +217,18 @@ class Numbers:
             return features
         return features @ self.turn.held.astype(features.dtype)
 
-    def _moved(self, updating: Updating, *, nothing: bool) -> tuple[Nodes, Array, Array]:
+    def _moved(self, *, nothing: bool) -> tuple[Nodes, Array, Array]:
         """Return the rows of F that changed, before and after."""
         level = self.engine.levels[-1]
-        rows, count = level.touched, 0 if nothing else len(level.touched)
-        before, after = level.log.features[:count], level.features[rows[:count]]
+        places = level.moved[:0] if nothing else level.moved
+        rows, before = level.touched[places], level.log.features[places]
+        after = level.features[rows]
         changed = (before != after).any(1)
-        return rows[:count][changed].copy(), self._turned(before[changed]), self._turned(after[changed])
+        return rows[changed], self._turned(before[changed]), self._turned(after[changed])
 
     def _describe(self, updating: Updating, everything: bool) -> Done:
-        engine, level = self.engine, self.engine.levels[-1]
-        rows = level.touched
-        moved = rows[(level.log.features[: len(rows)] != level.features[rows]).any(1)]
+        engine = self.engine
+        moved = self._moved(nothing=False)[0]
         new = updating.changed[updating.changed >= updating.before.scalars["n"]]
         changed_rows = np.union1d(moved, new) if not everything else np.arange(engine.n)
         touched = [one.touched.copy() for one in engine.levels]

@@ -87,8 +87,8 @@ class EdgeRows:
 
     def grow(self, capacity: int) -> None:
         """Make room for more nodes."""
-        parts = [enlarged(part, capacity) for part in self.rows[:3]]
-        self.rows = Rows(*parts, self.rows.cols, self.rows.weights)
+        start, length, room = (enlarged(part, capacity) for part in self.rows[:3])
+        self.rows = Rows(start, length, room, self.rows.cols, self.rows.weights)
 
     def compressed(self, num_nodes: int) -> tuple[Array, Array, Array]:
         """Return the number of entries of each row, and all columns and weights, row by row."""

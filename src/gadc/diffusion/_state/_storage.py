@@ -138,7 +138,7 @@ def _is_current(path: Path, stored: Stored) -> bool:
     if stored.folder.absolute() != path.absolute():
         return False
     with suppress(ValueError):
-        return _read_manifest(path)["token"] == stored.manifest["token"]
+        return bool(_read_manifest(path)["token"] == stored.manifest["token"])
     return False
 
 

@@ -162,7 +162,7 @@ class Updating:
         self.finish()
 
     def _fit_norm(self, new: Nodes) -> None:
-        """Choose v of new nodes so that their rows of |T| do not exceed the bound on ‖T‖, if that is possible."""
+        """Choose v of new nodes so that their rows of |T| keep to the bound on ‖T‖, if possible."""
         engine = self.engine
         engine.measure_rows(new)
         engine.size[new] = np.maximum(engine.sums[new] / max(engine.norm_of_t, 1e-9), SMALLEST_SIZE)
@@ -247,3 +247,4 @@ class Updating:
         old = level.features[rows].astype(np.float64)
         level.features[rows] += level.rests[rows].astype(level.features.dtype)
         level.rests[rows] -= level.features[rows] - old
+        level.marks[rows] |= loops.MOVED

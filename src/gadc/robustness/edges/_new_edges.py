@@ -22,8 +22,6 @@ from gadc.diffusion import DiffusionState
 from gadc.robustness.edges._calibration import places_among
 from gadc.robustness.edges._table import suspicious_edges
 
-_IMPACT = {"variant": "plain", "lam": 4.0}
-
 
 def rank_new_edges(
     data: Data, proposed: Tensor, *, score: str = "combined", num_impacts: int = 100, seed: int = 0
@@ -90,7 +88,7 @@ def _impacts(data: Data, found: pl.DataFrame, count: int) -> pl.DataFrame:
     moved: list[float | None] = [None] * len(found)
     nodes: list[int | None] = [None] * len(found)
     if count and len(found):
-        state = DiffusionState(data.x, data.edge_index, data.get("edge_weight"), **_IMPACT)
+        state = DiffusionState(data.x, data.edge_index, data.get("edge_weight"), variant="plain", lam=4.0)
         unit = float(state.features.norm()) / len(data.x) ** 0.5 or 1.0
         for k, (u, v) in enumerate(found.select("source", "target").head(count).iter_rows()):
             impact = state.impact(int(u), int(v))
