@@ -171,7 +171,8 @@ def draw(results: Path, page: Path) -> None:
     written = page.read_text(encoding="utf-8")
     for graph, title in TITLES.items():
         splits = len({line["split"] for line in lines if line["graph"] == graph})
-        body = f"{title}, {splits} split{'s' if splits > 1 else ''}:\n\n{table(lines, graph, rates)}"
+        count = f"{splits} split{'s' if splits > 1 else ''}" if splits else "not measured yet"
+        body = f"{title}, {count}:\n\n{table(lines, graph, rates)}"
         marked = f"<!-- frontier {graph} -->\n\n{body}\n\n<!-- end -->"
         written = re.sub(
             rf"<!-- frontier {graph} -->.*?<!-- end -->", lambda _, new=marked: new, written, flags=re.DOTALL
