@@ -28,6 +28,7 @@ COMMANDS = {
     "edges": "Rank the edges of a graph by how little they can be trusted, the most suspicious first.",
     "attack": "Attack a trained model, store the flipped edges, and show what they do to the model.",
     "audit": "Attack a model in many ways over a range of budgets and report the lowest accuracies.",
+    "certify": "Certify what no attacker can change, and attack the model within the same budgets.",
     "reproduce": "Reproduce tables of the paper and print our figures beside the published ones.",
     "report": "Write stored results as Markdown, LaTeX and HTML with plots.",
 }

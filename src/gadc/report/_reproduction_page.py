@@ -81,7 +81,10 @@ def _totals(tables: Sequence[tuple[Table, Sequence[Summary]]]) -> str:
 
 def _overview(tables: Sequence[tuple[Table, Sequence[Summary]]]) -> str:
     """Return one row per table: what it is about, and how much of it agrees with the paper."""
-    rows = ["| table | about | published | run again | within the target |", "| --- | --- | --- | --- | --- |"]
+    rows = [
+        "| table | about | published | run again | within the target |",
+        "| --- | --- | --- | --- | --- |",
+    ]
     for table, items in tables:
         published = [item for item in items if item.paper_mean is not None]
         verdicts = [item.within_target for item in published if item.within_target is not None]

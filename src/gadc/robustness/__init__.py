@@ -5,6 +5,7 @@
 - `rank_new_edges`: proposed edges, ranked against the graph that they want to join.
 - `suspicious_edges`, `edge_effects`: the edges of a graph that should not be trusted, and what removing them
   does to predictions; more in `gadc.robustness.edges`.
+- `certify`, `Certificate`: what no attacker can change; more in `gadc.robustness.certificates`.
 - `make_attack`, `ATTACKS`, `EdgeAttack`, `register_attack`, `Rules`, `Flips`, `FeatureAttack`, `Injection`:
   attacks on edges, features and nodes; more in `gadc.robustness.attacks`.
 - `save_perturbation`, `load_perturbation`, `make_manifest`: attacks on disk.
@@ -24,6 +25,7 @@ from gadc.robustness.attacks import (
     save_perturbation,
 )
 from gadc.robustness.auditing import AUDIT_ATTACKS, FAST_AUDIT_ATTACKS, AuditAttack, AuditResult, audit
+from gadc.robustness.certificates import Certificate, certify
 from gadc.robustness.edges import edge_effects, rank_new_edges, suspicious_edges
 
 __all__ = [
@@ -32,12 +34,14 @@ __all__ = [
     "FAST_AUDIT_ATTACKS",
     "AuditAttack",
     "AuditResult",
+    "Certificate",
     "EdgeAttack",
     "FeatureAttack",
     "Flips",
     "Injection",
     "Rules",
     "audit",
+    "certify",
     "edge_effects",
     "load_perturbation",
     "make_attack",

@@ -32,17 +32,23 @@ def worst_converged(rows: Rows, reward: Floats, budgets: Ints, lam: float) -> Fl
         max over admissible T' of (I - ρ T')⁻¹ r / (λ+1), increased by a bound on the remaining error, which
         is of the order of rounding.
     """
-    ratio = lam / (lam + 1)
-    scale = max(float(np.abs(reward).max(initial=0.0)), 1e-300)
-    values = converge(stochastic(rows.base), reward, lam)
-    while True:
-        held = (values - reward) / ratio if ratio > 0 else values
+    values, _ = worst_policy(rows, reward, budgets, lam)
+    held = (values - reward) * (lam + 1) / lam if lam > 0 else values
+    # ‖v* - v‖ <= ρ / (1-ρ) · (largest improvement of a row), with rows maximised to their end
+    left = float((rows.maximise(values, budgets) - held).max(initial=0.0)) if lam > 0 else 0.0
+    return (values + lam * max(left, 0.0)) / (lam + 1)
+
+
+def worst_policy(rows: Rows, reward: Floats, budgets: Ints, lam: float) -> tuple[Floats, sparse.csr_array]:
+    """Return v of the worst flips, shape (n,), and the transition T' that they make."""
+    transition = stochastic(rows.base)
+    values = converge(transition, reward, lam)
+    tolerance = _TOLERANCE * max(float(np.abs(reward).max(initial=0.0)), 1e-300)
+    while lam > 0:
+        held = (values - reward) * (lam + 1) / lam
         flips = rows.best(values, held, budgets)
-        gained = float((rows.ratios(flips, values) - held).max(initial=0.0))
-        if ratio == 0 or gained <= _TOLERANCE * scale:
-            # ‖v* - v‖ <= ρ / (1-ρ) · (largest improvement of a row), with rows maximised to their end
-            gained = float((rows.maximise(values, budgets) - held).max(initial=0.0)) if ratio > 0 else 0.0
-            if gained <= 10 * _TOLERANCE * scale:
-                return (values + lam * max(gained, 0.0)) / (lam + 1)
-        changed = sparse.csr_array(rows.base + flips.matrix(rows.num_nodes))
-        values = converge(stochastic(changed), reward, lam, values)
+        if float((rows.ratios(flips, values) - held).max(initial=0.0)) <= tolerance:
+            break
+        transition = stochastic(sparse.csr_array(rows.base + flips.matrix(rows.num_nodes)))
+        values = converge(transition, reward, lam, values)
+    return values, transition
