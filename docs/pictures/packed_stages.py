@@ -1,4 +1,4 @@
-"""Draw peak memory and seconds of every stage of packing and diffusing 20 million nodes, as they were measured.
+"""Draw the measured peak memory and seconds of every stage of packing and diffusing 20 million nodes.
 
 python -m docs.pictures.packed_stages
 """
