@@ -149,7 +149,7 @@ def _matrix(data: HeteroData, relation: Relation) -> sparse.csr_array:
 def _same(one: sparse.csr_array, known: sparse.csr_array, other: str | None) -> bool:
     """Return whether two relations list the same edges; within the target type, in either direction."""
     turned = [known] if other is not None else [known, known.T]
-    return any(one.shape == matrix.shape and (one != matrix).nnz == 0 for matrix in turned)
+    return any(one.shape == matrix.shape and (one - matrix).count_nonzero() == 0 for matrix in turned)
 
 
 def _two_steps(name: str, matrix: sparse.csr_array, max_entries: int) -> sparse.csr_array:
