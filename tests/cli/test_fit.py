@@ -288,6 +288,11 @@ def test_relations_are_weighed_printed_stored_and_applied(run, run_json, tmp_pat
     ):
         code, _, err = run(*options)
         assert (code, message in err) == (2, True), err
+    assert run("pack", *tables, "-o", tmp_path / "graph")[0] == 0
+    before = set(tmp_path.iterdir())
+    code, _, err = run("predict", out, "--graph", tmp_path / "graph", "-o", tmp_path / "p.parquet")
+    assert (code, "a packed graph has one relation, and the model was fitted on 2" in err) == (2, True)
+    assert set(tmp_path.iterdir()) == before
     (tmp_path / "e.csv").write_text("source,target,how\n0,1,feud\n")
     code, _, err = run("predict", out, *tables, "-o", tmp_path / "p.csv")
     assert (code, "every relation must be one of fit ('noise', 'team'), got 'feud'" in err) == (2, True)

@@ -106,3 +106,19 @@ def test_relations_are_refused_where_they_are_not_weighed(data):
     broken.edge_type = graph.edge_type[:-1]
     with pytest.raises(ValueError, match="edge_type must be one number below 3 per edge"):
         GADCClassifier(**SETTINGS).fit_data(broken)
+
+
+def test_a_single_relation_counts_as_any_edge_unless_fit_knew_its_name(data):
+    """All edges of one relation are alike, so a model without relations loses nothing by reading them."""
+    graph, _ = data
+    plain = Data(x=graph.x, y=graph.y, edge_index=graph.edge_index)
+    named = plain.clone()
+    named.edge_type, named.relation_names = torch.zeros_like(graph.edge_type), ["friend"]
+    other = named.clone()
+    other.relation_names = ["enemy"]
+    without = GADCClassifier(**SETTINGS).fit_data(plain)
+    np.testing.assert_array_equal(without.predict_proba_data(named), without.predict_proba_data(plain))
+    with pytest.raises(ValueError, match="fitted on one relation, got 'noise', 'rivals', 'team'"):
+        without.predict_data(graph)
+    with pytest.raises(ValueError, match="every relation must be one of fit"):
+        GADCClassifier(**SETTINGS).fit_data(named).predict_data(other)

@@ -79,11 +79,6 @@ def predict(
     opened = graph if isinstance(graph, PackedGraph) else open_graph(place_of(graph))
     classifier = load_model(model) if isinstance(model, str | os.PathLike) else model
     with work_folder(place, workdir) as folder:
-        if isinstance(classifier, GADCClassifier) and classifier.relation_weights_ is not None:
-            raise ValueError(
-                "predict: a packed graph has one relation, and the model was fitted on "
-                f"{len(classifier.relation_weights_)}; use tables."
-            )
         if isinstance(classifier, GADCClassifier) and classifier.ensemble_ is not None:
             data = opened.to_data()
             if (known := _own_scales(opened, classifier)) is not None:
@@ -125,6 +120,11 @@ def prediction_run(
         raise ValueError(
             f"predict: the graph must be {kinds[classifier.directed]} as in fit, got one that is "
             f"{kinds[graph.directed]}."
+        )
+    if classifier.relation_weights_ is not None:
+        raise ValueError(
+            "predict: a packed graph has one relation, and the model was fitted on "
+            f"{len(classifier.relation_weights_)}; use tables."
         )
     order = _order(graph, classifier)
     chosen = classifier._diffusion_settings()
