@@ -197,3 +197,26 @@ def test_two_node_tables_keep_their_ids_apart(run_json, tmp_path):
     assert scored["user"].to_list() == ["left:1", "left:2", "left:3", "left:4"]
     assert scored["item"].to_list() == ["right:2", "right:1", "right:1", "right:2"]
     assert scored["n"].to_list() == [1, 3, 1, 1]
+
+
+def test_two_node_tables_with_ids_in_other_columns(run, run_json, tmp_path):
+    (tmp_path / "e.csv").write_text("user,item\n1,2\n2,1\n3,1\n4,2\n")
+    (tmp_path / "u.csv").write_text("age,key,kind\n30,1,a\n40,2,b\n50,3,b\n35,4,a\n")
+    (tmp_path / "i.csv").write_text("price,sku\n9,1\n1,2\n")
+    files = (
+        "--edges",
+        tmp_path / "e.csv",
+        "--nodes",
+        tmp_path / "u.csv",
+        "--right-nodes",
+        tmp_path / "i.csv",
+    )
+    named = (*files, "--node-id", "key", "--right-id", "sku", "--label", "kind", "--exclude", "age")
+    model, out = tmp_path / "m.safetensors", tmp_path / "p.csv"
+    run_json("fit", *named, "--directed", "--variant", "plain", "--lam", "1", "-o", model)
+    run_json("predict", model, *files, "-o", out)  # the model remembers columns and direction
+    assert pl.read_csv(out)["key"].to_list() == [*(f"left:{i}" for i in range(1, 5)), "right:1", "right:2"]
+    run_json("denoise", *named, "--lam", "0", "--no-standardize", "-o", out)
+    assert pl.read_csv(out).columns == ["key", "is right", "price"]
+    code, _, err = run("denoise", *files[:4], "--right-id", "sku", "-o", out)
+    assert (code, "--right-id requires a second node table" in err) == (2, True)

@@ -12,7 +12,7 @@ from gadc._base.deferred import deferred
 from gadc._base.text import visible
 from gadc.cli._options.cluster import CLUSTER, print_stages
 from gadc.cli._options.output import AsJson, check_folder
-from gadc.cli._options.own_graph import (
+from gadc.cli._options.own_graph_texts import (
     Categorical,
     Decimal,
     Encoding,

@@ -47,6 +47,23 @@ def test_the_preparation_reads_other_tables_alike():
     assert data.x.tolist() == [[0, 31, 1, 0, 0], [1, 0, 0, 3, 8]]
 
 
+def test_the_preparation_remembers_both_columns_of_ids():
+    users, items = (frame.select(pl.all().exclude("id"), key="id") for frame in (USERS, ITEMS))
+    known = from_bipartite_tables(BOUGHT, users, items, left_id="key", right_id="key").feature_preparation
+    data = from_bipartite_tables(BOUGHT, users, items, preparation=known)
+    assert data.node_ids == ["left:1", "left:2", "left:3", "right:1", "right:2"]
+
+
+def test_columns_are_excluded_by_their_names_in_the_result():
+    data = from_bipartite_tables(BOUGHT, USERS, ITEMS, exclude=["age", "size (right)"])
+    assert data.feature_names == ["is right", "size", "price"]
+
+
+def test_directed_edges_lead_from_left_to_right():
+    data = from_bipartite_tables(BOUGHT, USERS, ITEMS, directed=True)
+    assert sorted(data.edge_index.T.tolist()) == [[0, 4], [1, 3], [2, 3]]
+
+
 def test_hostile_tables_are_refused():
     with pytest.raises(TableError, match="1 of 1 edges have an end that is not in the node table"):
         from_bipartite_tables(pl.DataFrame({"user": [1], "item": [3]}), USERS, ITEMS)  # 3 is a user only

@@ -19,7 +19,7 @@ else:
 
 NAME = "gadc.toml"
 _PATHS = ("edges", "nodes", "right_nodes", "graph")
-_SOURCES = (("edges", "nodes", "right_nodes"), ("graph",), ("db", "edges_query", "nodes_query"))
+_SOURCES = (("edges", "nodes", "right_nodes", "right_id"), ("graph",), ("db", "edges_query", "nodes_query"))
 _LISTS = ("exclude", "features", "repair")
 _TIMES = ("until", "half_life")
 _FLAGS = ("directed", "lenient", "signed", "standardize")

@@ -4,234 +4,66 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from gadc._base.deferred import deferred
+from gadc.cli._options import own_graph_texts as texts
 from gadc.cli._options.config import complete
-from gadc.cli._options.names import REPAIRS
 from gadc.cli._options.texts import make_csv_options, split_names
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
     from gadc.datasets import CsvOptions, FeaturePreparation
+    from gadc.datasets.tables._table import Table
 
 with deferred():
     from gadc import datasets, packed
     from gadc.datasets.tables import _databases as databases
+    from gadc.datasets.tables import _files as file_kinds
     from gadc.packed import _graph as packed_graph
 
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_option = partial(typer.Option, rich_help_panel="A graph of your own")
-
-Edges = Annotated[
-    Path | None, _option("--edges", help="Edge table (CSV, TSV, Parquet, Feather, JSON lines, Excel).")
-]
-Nodes = Annotated[
-    Path | None, _option("--nodes", help="Node table (likewise; book.xlsx#sheet names a sheet).")
-]
-RightNodes = Annotated[
-    Path | None,
-    _option(
-        "--right-nodes",
-        help="Second node table, for edges between two kinds of nodes: --source names rows of --nodes, "
-        "--target rows of this table; ids are written as left:ID and right:ID. Default: one kind.",
-    ),
-]
-Graph = Annotated[
-    Path | None,
-    _option(
-        "--graph",
-        help="Single file instead of tables (.npz, .graphml, .edgelist or .pt), or a folder of gadc pack.",
-    ),
-]
-Db = Annotated[
-    str | None,
-    _option(
-        "--db",
-        help="Database instead of tables: SQLite or DuckDB file, a URI such as postgresql://user@host/name, "
-        "or env:NAME of a variable that holds it.",
-    ),
-]
-EdgesQuery = Annotated[str | None, _option("--edges-query", help="SQL with one row per edge, for --db.")]
-NodesQuery = Annotated[str | None, _option("--nodes-query", help="SQL with one row per node, for --db.")]
-Source = Annotated[
-    str | None, _option("--source", help="Edge column with one end. Default: source, src, from or the first.")
-]
-Target = Annotated[
-    str | None,
-    _option("--target", help="Edge column with the other end. Default: target, dst, to or the second."),
-]
-Weight = Annotated[
-    str | None,
-    _option(
-        "--weight",
-        help="Edge column with weights >= 0, or an expression such as 'amount / days'. Default: no weights.",
-    ),
-]
-Time = Annotated[
-    str | None, _option("--time", help="Edge column with times, dates or numbers. Default: no times.")
-]
-Until = Annotated[
-    str | None,
-    _option(
-        "--until",
-        help="Read edges up to this time only: a date (its whole day) or a number. Default: all edges, or "
-        "as the model was fitted.",
-    ),
-]
-HalfLife = Annotated[
-    str | None,
-    _option(
-        "--half-life",
-        help="Time after which an edge counts half, such as 12h, 30d, 8w or 1y, or a number where times are "
-        "numbers. Default: no decay.",
-    ),
-]
-Relation = Annotated[
-    str | None,
-    _option(
-        "--relation",
-        help="Edge column with the kind of each edge; gadc fit weighs the kinds on held-out labels. Default: "
-        "all edges are of one kind.",
-    ),
-]
-Signed = Annotated[
-    bool,
-    _option(
-        "--signed",
-        help="Accept negative weights, with degrees from their sizes. Default: an error, or as the model was "
-        "fitted.",
-    ),
-]
-Directed = Annotated[
-    bool,
-    _option(
-        "--directed",
-        help="Keep the direction of edges, along which fit and denoise then read. Default: both directions.",
-    ),
-]
-NodeId = Annotated[
-    str | None,
-    _option("--node-id", help="Node column with the ids. Default: id, node_id, node or the first."),
-]
-Label = Annotated[
-    str | None,
-    _option(
-        "--label",
-        help="Node column with the classes or numbers to predict; empty = unknown. Several columns of 0 and "
-        "1, separated by commas, for several labels. Default: label, class or y.",
-    ),
-]
-Features = Annotated[
-    str | None,
-    _option("--features", help="Feature columns, separated by commas. Default: all numeric columns."),
-]
-Exclude = Annotated[
-    str | None,
-    _option(
-        "--exclude", help="Columns that are not features, separated by commas. Default: only id and label."
-    ),
-]
-Categorical = Annotated[
-    str | None,
-    _option(
-        "--categorical",
-        help="Text columns and dates: auto (short text and dates are encoded, the default), skip (not used) "
-        "or onehot (one column per value of any text).",
-    ),
-]
-Missing = Annotated[
-    str | None,
-    _option("--missing", help="Empty feature cells: error (the default), mean of the column, or zero."),
-]
-Unknown = Annotated[
-    str | None,
-    _option(
-        "--unknown", help="Edges to nodes without a row: error (the default), drop the edge, or add the node."
-    ),
-]
-WeightScale = Annotated[
-    str | None,
-    _option(
-        "--weight-scale",
-        help="Compress weights: auto (log if some are huge, the default), log, rank or none.",
-    ),
-]
-Separator = Annotated[
-    str | None,
-    _option(
-        "--separator", help="Character between the cells of text tables, such as ';' or tab. Default: found."
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    _option("--encoding", help="Encoding of text tables, such as windows-1252 or utf-16. Default: found."),
-]
-Decimal = Annotated[
-    str | None, _option("--decimal", help="Decimal mark of text tables, '.' or ','. Default: found.")
-]
-Repair = Annotated[
-    str | None,
-    _option(
-        "--repair",
-        help=f"Problems of the tables to repair, separated by commas: {', '.join(REPAIRS)}. Default: none.",
-    ),
-]
-Lenient = Annotated[
-    bool,
-    _option(
-        "--lenient",
-        help="Repair all problems of the tables as recommended, and say what was done.",
-    ),
-]
-Config = Annotated[
-    Path | None,
-    _option("--config", help="File with these options, see gadc init. Default: gadc.toml beside the tables."),
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class OwnGraphOptions:
     """The options that describe a graph of the user."""
 
-    edges: Edges = None
-    nodes: Nodes = None
-    right_nodes: RightNodes = None
-    graph: Graph = None
-    db: Db = field(default=None, repr=False)
-    edges_query: EdgesQuery = None
-    nodes_query: NodesQuery = None
-    source: Source = None
-    target: Target = None
-    weight: Weight = None
-    weight_scale: WeightScale = None
-    time: Time = None
-    until: Until = None
-    half_life: HalfLife = None
-    signed: Signed = False
-    relation: Relation = None
-    directed: Directed = False
-    node_id: NodeId = None
-    label: Label = None
-    features: Features = None
-    exclude: Exclude = None
-    categorical: Categorical = None
-    missing: Missing = None
-    unknown: Unknown = None
-    separator: Separator = None
-    encoding: Encoding = None
-    decimal: Decimal = None
-    repair: Repair = None
-    lenient: Lenient = False
-    config: Config = None
+    edges: texts.Edges = None
+    nodes: texts.Nodes = None
+    right_nodes: texts.RightNodes = None
+    right_id: texts.RightId = None
+    graph: texts.Graph = None
+    db: texts.Db = field(default=None, repr=False)
+    edges_query: texts.EdgesQuery = None
+    nodes_query: texts.NodesQuery = None
+    source: texts.Source = None
+    target: texts.Target = None
+    weight: texts.Weight = None
+    weight_scale: texts.WeightScale = None
+    time: texts.Time = None
+    until: texts.Until = None
+    half_life: texts.HalfLife = None
+    signed: texts.Signed = False
+    relation: texts.Relation = None
+    directed: texts.Directed = False
+    node_id: texts.NodeId = None
+    label: texts.Label = None
+    features: texts.Features = None
+    exclude: texts.Exclude = None
+    categorical: texts.Categorical = None
+    missing: texts.Missing = None
+    unknown: texts.Unknown = None
+    separator: texts.Separator = None
+    encoding: texts.Encoding = None
+    decimal: texts.Decimal = None
+    repair: texts.Repair = None
+    lenient: texts.Lenient = False
+    config: texts.Config = None
 
     def completed(self) -> Self:
         """Fill in what the command line does not say from `gadc.toml` or --config."""
@@ -313,6 +145,8 @@ class OwnGraphOptions:
             raise ValueError("--edges-query and --nodes-query require a database (--db).")
         if self.db is not None:
             return self._query(self.db, common)
+        if self.right_id is not None and self.right_nodes is None:
+            raise ValueError("--right-id requires a second node table (--right-nodes).")
         if self.right_nodes is not None and self.graph is not None:
             raise ValueError("--right-nodes requires tables (--edges and --nodes), got --graph.")
         if self.graph is not None:
@@ -331,20 +165,43 @@ class OwnGraphOptions:
         common |= {"csv_options": self.csv_options, "repair": self.repairs, "lenient": self.lenient}
         common["unknown"] = self.unknown or "error"
         if self.right_nodes is not None:
-            common["left_id"] = common.pop("node_id")
+            common |= {"left_id": common.pop("node_id"), "right_id": self.right_id}
             return datasets.from_bipartite_tables(self.edges, self.nodes, self.right_nodes, **common)
         return datasets.from_tables(self.edges, self.nodes, **common)
 
-    def _query(self, uri: str, common: dict[str, Any]) -> Data:
-        """Read the graph from two queries on a database."""
+    def open_tables(self) -> tuple[Table, Table | None]:
+        """Open edge table and node table, which may be missing, from files or a database."""
+        if self.db is None:
+            if self.edges_query or self.nodes_query:
+                raise ValueError("--edges-query and --nodes-query require a database (--db).")
+            files = ("edges", self.edges), ("nodes", self.nodes)
+            edges, nodes = (
+                None if path is None else file_kinds.open_table(path, role, self.csv_options)
+                for role, path in files
+            )
+            if edges is None:
+                raise ValueError("Use --edges and --nodes together: an edge table and a node table.")
+            return edges, nodes
+        self._check_queries()
+        uri = databases.resolve(self.db)
+        queries = {"edges": self.edges_query, "nodes": self.nodes_query}
+        edges, nodes = (databases.query_table(uri, str(query), role) for role, query in queries.items())
+        return edges, nodes
+
+    def _check_queries(self) -> None:
+        """Refuse other sources beside a database, and a database without queries."""
         if self.graph or self.edges or self.nodes or self.right_nodes:
             raise ValueError("Use either --db or --graph or --edges and --nodes.")
         if self.edges_query is None or self.nodes_query is None:
             raise ValueError("Use --db together with --edges-query and --nodes-query.")
+
+    def _query(self, uri: str, common: dict[str, Any]) -> Data:
+        """Read the graph from two queries on a database."""
+        self._check_queries()
         common |= {"source": self.source, "target": self.target, "node_id": self.node_id}
         common |= {"repair": self.repairs, "lenient": self.lenient, "unknown": self.unknown or "error"}
         common |= {**self._edge_settings, "exclude": self.excluded_columns}
-        return datasets.from_database(uri, self.edges_query, self.nodes_query, **common)
+        return datasets.from_database(uri, str(self.edges_query), str(self.nodes_query), **common)
 
     @property
     def _edge_settings(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from gadc.datasets.tables._dialect import CsvOptions
 from gadc.datasets.tables._files import TableLike, open_table
 from gadc.datasets.tables._from_tables import from_tables
 from gadc.datasets.tables._numbers import read_numbers
+from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.datasets.tables._report import TableError
 from gadc.datasets.tables._table import Table
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 INDICATOR = "is right"
 _NONE = "none"
+_RIGHT_ROLE = "right id"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +61,8 @@ def from_bipartite_tables(
         edges: Path or data frame with one row per edge.
         left: Path or data frame of the nodes that `source` names.
         right: Path or data frame of the nodes that `target` names.
-        left_id: Column of the ids of `left`; by default `id`, `node_id`, `node` or the first column.
+        left_id: Column of the ids of `left`; by default as in the preparation, or `id`, `node_id`, `node` or
+            the first column.
         right_id: Column of the ids of `right`, likewise.
         source: Edge column of the left end; by default `source`, `src`, `from` or the first column.
         target: Edge column of the right end; by default `target`, `dst`, `to` or the second column.
@@ -98,7 +101,7 @@ def from_bipartite_tables(
     tables = open_table(left, "left", csv_options), open_table(right, "right", csv_options)
     text = any(table.text for table in tables)
     names = _label_names(label, tables)
-    ids = [_id_column(table, given) for table, given in zip(tables, (left_id, right_id), strict=True)]
+    ids = _id_columns(tables, (left_id, right_id), options.get("preparation"))
     parts = [
         _read_side(table, name, names, side, text=text)
         for table, name, side in zip(tables, ids, sides, strict=True)
@@ -109,7 +112,10 @@ def from_bipartite_tables(
     if options.get("features") is not None:
         options["features"] = [INDICATOR, *(one for one in options["features"] if one != INDICATOR)]
     more: dict[str, Any] = {"source": ends[0], "target": ends[1], "node_id": ids[0], "label": label}
-    return from_tables(listed, nodes, csv_options=csv_options, **more, **options)
+    data = from_tables(listed, nodes, csv_options=csv_options, **more, **options)
+    known = data.feature_preparation
+    data.feature_preparation = replace(known, roles={**known.roles, _RIGHT_ROLE: ids[1]})
+    return data
 
 
 def _label_names(label: str | Sequence[str] | None, tables: tuple[Table, Table]) -> list[str]:
@@ -123,9 +129,19 @@ def _label_names(label: str | Sequence[str] | None, tables: tuple[Table, Table])
     return names
 
 
-def _id_column(table: Table, given: str | None) -> str:
-    table.require(given)
-    return choose_node_columns(table, node_id=given, label=None, features=None, notes=[]).node_id
+def _id_columns(
+    tables: tuple[Table, Table], given: tuple[str | None, str | None], known: FeaturePreparation | None
+) -> list[str]:
+    """Return the columns of the ids: as given, as in the preparation if the table has it, or guessed."""
+    roles = {} if known is None else known.roles
+    found = []
+    for table, name, role in zip(tables, given, ("node id", _RIGHT_ROLE), strict=True):
+        table.require(name)
+        before = roles.get(role)
+        name = before if name is None and before in table.schema else name
+        columns = choose_node_columns(table, node_id=name, label=None, features=None, notes=[])
+        found.append(columns.node_id)
+    return found
 
 
 def _read_side(table: Table, node_id: str, labels: Sequence[str], side: str, *, text: bool) -> _Side:
