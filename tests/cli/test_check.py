@@ -73,3 +73,53 @@ def test_check_refuses_requests_that_make_no_sense(run, tables, options, message
     code, _, err = run("check", *tables, *options)
     assert code == 2
     assert message in err
+
+
+@pytest.mark.parametrize(
+    "option", ["--directed", "--signed", "--relation since", "--right-nodes x", "--right-id x"]
+)
+def test_check_refuses_options_that_it_would_ignore(run, tables, option):
+    code, _, err = run("check", *tables, *option.split())
+    assert code == 2
+    assert f"{option.split()[0]} cannot be used in gadc check" in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_label_time_requires_tables(run):
+    code, _, err = run("check", "--data", "cora", "--label-time", "decided")
+    assert code == 2
+    assert "--label-time requires tables" in err
+
+
+def test_check_finds_edges_that_were_drawn_after_the_label(run_json, tmp_path):
+    late = [(i, (i + 2) % 60, 20) for i in range(60)] + [(i, (i + 4) % 60, 21) for i in range(60)]
+    early = [(i, (i + step) % 60, 5) for i in range(60) for step in (1, 3)]
+    rows = pl.DataFrame([*early, *late], schema=["a", "b", "day"], orient="row")
+    nodes = pl.DataFrame(
+        {"id": range(60), "x": [i // 3 for i in range(60)], "kind": ["uv"[i % 2] for i in range(60)]}
+    )
+    rows.write_csv(tmp_path / "e.csv")
+    nodes.with_columns(decided=pl.lit(10)).write_csv(tmp_path / "n.csv")
+    words = ("check", "--edges", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv", "--label", "kind")
+    words = (*words, "--kinds", "leak", "--exit-zero", "--time", "day")
+    facts = run_json(*words, "--label-time", "decided")
+    assert facts["kinds"]["leak"]["issues"] == 1
+    assert "--until '10'" in " ".join(facts["notes"]["leak"])
+    cured = run_json(*words, "--label-time", "decided", "--until", "10")
+    assert cured["issues"] == 0
+
+
+def test_check_repairs_tables_on_request(run, run_json, tables, tmp_path):
+    edges = tmp_path / "edges.csv"
+    count = len(pl.read_csv(edges))
+    with edges.open("a") as file:
+        file.write("n1,nobody,7\n,n2,8\n")
+    code, _, err = run("check", *tables, "--kinds", "edge")
+    assert code == 2
+    assert "--repair empty-ids" in err
+    words = (*tables, "--kinds", "edge", "--exit-zero", "-o", tmp_path / "out", "--format", "csv")
+    run_json("check", *words, "--lenient")
+    clean, removed = (pl.read_csv(tmp_path / "out" / f"edges_{name}.csv") for name in ("clean", "removed"))
+    assert len(clean) + len(removed) == count + 2
+    assert removed.filter(pl.col("reason").str.starts_with("not read")).height == 2
+    run_json("check", *words, "--repair", "empty-ids", "--unknown", "drop")

@@ -23,7 +23,6 @@ with deferred():
     import polars as pl
 
     from gadc import lab as lab_package
-    from gadc.datasets.tables import _files as file_kinds
 
 
 FOUND = 3  # exit code: the check ran and found issues
@@ -53,6 +52,14 @@ def check(
     precision: Annotated[
         float, typer.Option("--precision", help="Probability from which an item is flagged, between 0 and 1.")
     ] = 0.5,
+    label_time: Annotated[
+        str | None,
+        typer.Option(
+            "--label-time",
+            help="Node column with the time at which the label was decided, beside --time; the kind leak "
+            "looks whether later edges tell the label. Default: the time of --until.",
+        ),
+    ] = None,
     table_format: Annotated[
         str, typer.Option("--format", help="Format of the tables: parquet or csv.")
     ] = "parquet",
@@ -69,8 +76,8 @@ def check(
 
     The folder --out gets one table per kind (KIND.parquet, the worst items first, with a yes or no, a
     probability and reasons in words), edges_clean.parquet (the edge table without the flagged rows) and
-    edges_removed.parquet. Kinds that need labels or features are left out where there are none. Nothing of
-    yours is changed.
+    edges_removed.parquet (the flagged rows and the rows that were not read). Kinds that need labels or
+    features are left out where there are none. Nothing of yours is changed.
 
     The exit code is 0 if nothing was found, 3 if issues were found (0 with --exit-zero), 1 if the check
     failed and 2 if the request was invalid. So the command can guard a pipeline.
@@ -80,7 +87,7 @@ def check(
     wanted = None if kinds is None else [name.strip() for name in kinds.split(",")]
     _check_request(out, report, decisions, table_format)
     with working("Reading the graph"):
-        lab = _read(graph, precision)
+        lab = _read(graph, precision, label_time)
     with working("Looking for issues", shown=False), iterating("gadc check") as tell:
         lab.find_issues(wanted, seed=graph.seed, progress=tell)
     if decisions is not None:
@@ -112,23 +119,20 @@ def _check_request(out: Path | None, report: Path | None, decisions: Path | None
         raise ValueError(f"--decisions must be a file, got {str(decisions)!r}.")
 
 
-def _read(graph: GraphOptions, precision: float) -> Lab:
+def _read(graph: GraphOptions, precision: float, label_time: str | None) -> Lab:
     """Read the graph; two tables are kept, so that cleaned ones can be written."""
     graph.check_source()
+    _refuse(graph)
+    if label_time is not None and (not graph.has_edge_table or graph.noise is not None):
+        raise ValueError("--label-time requires tables (--edges and --nodes, or --db) without --noise.")
     if graph.graph is not None and graph.noise is None:  # it may have no features
         return lab_package.Lab(graph.read_own(keep_rows=True), precision=precision)
-    if graph.edges is None or graph.noise is not None:
+    if not graph.has_edge_table or graph.noise is not None:
         return lab_package.Lab(graph.read(keep_sparse=True), precision=precision)
-    if graph.repair or graph.lenient:  # cleaned tables are written row by row, so no row may be left out
-        raise ValueError("gadc check: --repair and --lenient cannot be used; repair the tables first.")
-    if graph.right_nodes is not None:
-        raise ValueError("gadc check: --right-nodes cannot be used; it reads one node table.")
-    graph.refuse_edge_settings("cannot be used in gadc check, which reads all edges, with weights >= 0")
     options: dict[str, Any] = {"categorical": graph.categorical, "missing": graph.missing}
     options = {name: value for name, value in options.items() if value is not None}
     lab = lab_package.Lab(
-        file_kinds.open_table(graph.edges, "edges", graph.csv_options),
-        None if graph.nodes is None else file_kinds.open_table(graph.nodes, "nodes", graph.csv_options),
+        *graph.open_tables(),
         label=graph.label,
         source=graph.source,
         target=graph.target,
@@ -137,11 +141,31 @@ def _read(graph: GraphOptions, precision: float) -> Lab:
         features=graph.feature_columns,
         exclude=graph.excluded_columns,
         unknown=graph.unknown or "error",
+        time=graph.time,
+        until=graph.until,
+        half_life=graph.half_life,
+        label_time=label_time,
+        repair=graph.repairs,
+        lenient=graph.lenient,
         precision=precision,
         **options,
     )
     tell_notes(lab.data, compare_scales=False)
     return lab
+
+
+def _refuse(graph: GraphOptions) -> None:
+    """Refuse options whose graphs the kinds of issues do not understand."""
+    reasons = {
+        "--directed": (graph.directed, "edges are judged in both directions"),
+        "--relation": (graph.relation, "all edges are judged as one kind"),
+        "--right-nodes": (graph.right_nodes, "nodes of two kinds are not alike where they are joined"),
+        "--right-id": (graph.right_id, "there is one node table"),
+        "--signed": (graph.signed, "a negative edge is not expected to join like nodes"),
+    }
+    for option, (given, reason) in reasons.items():
+        if given:
+            raise ValueError(f"{option} cannot be used in gadc check: {reason}.")
 
 
 def _write_tables(lab: Lab, out: Path, table_format: str) -> list[str]:

@@ -11,8 +11,9 @@ from gadc.lab._clean import Cleaned
 from gadc.lab._compare import CleaningComparison
 from gadc.lab._findings import Findings
 from gadc.lab._kind import Kind
-from gadc.lab._lab import Lab, Report
+from gadc.lab._lab import Lab
 from gadc.lab._view import GraphView
+from gadc.lab._words import Report
 from gadc.lab.kinds import KINDS, register
 
 __all__ = [

@@ -14,6 +14,7 @@ from gadc.lab._source import Source
 from gadc.lab._view import GraphView
 
 _ROW = "\0row"
+_UNREAD = "not read: an end is unknown or empty, or weight or time cannot be used"
 
 
 class Cleaned(NamedTuple):
@@ -21,8 +22,9 @@ class Cleaned(NamedTuple):
 
     Attributes:
         edges: The edge table without the flagged rows; `reason` says why a row was added, and is null
-            otherwise.
-        nodes: The node table; `reason` says what was changed in a row, and is null otherwise.
+            otherwise. Rows that are later than `until` were not judged and are kept.
+        nodes: The node table without the rows that a repair left out; `reason` says what was changed in a
+            row, and is null otherwise.
         removed: The edge rows that were left out, with the reason.
 
     Examples:
@@ -52,6 +54,7 @@ def cleaned_tables(
     dropped = _reasons_by_key(findings["edge"], view) if edges else {}
     keys = undirected_keys((table["\0u"].to_numpy(), table["\0v"].to_numpy()), view.num_nodes)
     reason = pl.Series("reason", [dropped.get(key) for key in keys.tolist()], dtype=pl.String)
+    reason = _with_unread(reason, table, source)
     free = _free("reason", table.columns)
     table = table.with_columns(reason.alias(free)).drop("\0u", "\0v", _ROW)
     removed = table.filter(pl.col(free).is_not_null())
@@ -84,8 +87,18 @@ def _edge_table(source: Source, view: GraphView) -> tuple[pl.DataFrame, tuple[st
         frame = pl.DataFrame({"source": view.ids.gather(u), "target": view.ids.gather(v), "\0u": u, "\0v": v})
         return frame.with_columns(pl.int_range(pl.len()).alias(_ROW)), ("source", "target")
     places = pl.DataFrame({"\0u": rows[0].numpy(), "\0v": rows[1].numpy(), _ROW: rows[2].numpy()})
-    table = source.edges.join(places, on=_ROW, how="inner", maintain_order="left")
+    table = source.edges.join(places, on=_ROW, how="left", maintain_order="left")
+    table = table.with_columns(pl.col("\0u", "\0v").fill_null(-1))  # not an edge of the graph
     return table, (report.columns["source"], report.columns["target"])
+
+
+def _with_unread(reason: pl.Series, table: pl.DataFrame, source: Source) -> pl.Series:
+    """Give a reason to the rows that are not edges of the graph, except for rows later than `until`."""
+    unread = table["\0u"] < 0
+    later = source.data.get("later_rows")
+    if later is not None:
+        unread &= ~table[_ROW].is_in(later.tolist())
+    return pl.select(pl.when(unread).then(pl.lit(_UNREAD)).otherwise(reason)).to_series().alias("reason")
 
 
 def _reasons_by_key(findings: Findings, view: GraphView) -> dict[int, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import polars as pl
 
 from gadc._base.files import write_text
 from gadc._base.scalars import check_count, check_share
+from gadc.datasets.tables._times import Moment
 from gadc.lab._clean import Cleaned, cleaned_tables
 from gadc.lab._compare import CleaningComparison, compare_cleaning
 from gadc.lab._decisions import apply_decisions, decided, read_decisions
@@ -22,7 +23,7 @@ from gadc.lab._progress import telling
 from gadc.lab._source import Source, read_source
 from gadc.lab._storage import read_lab, write_lab
 from gadc.lab._view import GraphView
-from gadc.lab._words import html_of, report_lines, summary_frame
+from gadc.lab._words import Report, html_of, report_lines, summary_frame
 from gadc.lab.kinds import KINDS
 
 Progress = bool | Callable[[str], None] | None
@@ -48,6 +49,15 @@ class Lab:
         categorical: What to do with text columns: "skip" (default) or "onehot".
         missing: What to do with an empty feature cell: "mean" of the column (default), "zero" or "error".
         unknown: What to do with an edge to a node without a row: "error" (default), "drop" or "add".
+        time: Edge column of times, dates or numbers; none by default.
+        until: Read the edges up to this time only; all by default. The kind `leak` then looks whether later
+            edges would give the label away.
+        half_life: Time after which an edge weighs half, as in `gadc.from_tables`; no decay by default. The
+            kinds count edges without weights; the page draws them by weight.
+        label_time: Node column with the time at which the label was decided, for the kind `leak`, in the
+            form of `time`; it is not a feature. None by default.
+        repair: Problems of the tables to repair, as in `gadc.from_tables`; none by default.
+        lenient: Repair all of these, and drop edges to nodes without a row; False by default.
         precision: Probability from which an item is flagged, 0.5 by default. The flagged items together are
             then right at least that often, if the planted issues look like the real ones.
 
@@ -84,6 +94,12 @@ class Lab:
         categorical: str = "skip",
         missing: str = "mean",
         unknown: str = "error",
+        time: str | None = None,
+        until: Moment | None = None,
+        half_life: str | float | None = None,
+        label_time: str | None = None,
+        repair: str | Collection[str] = (),
+        lenient: bool = False,
         precision: float = 0.5,
     ) -> None:
         options: dict[str, Any] = {
@@ -94,6 +110,8 @@ class Lab:
             "features": features,
         }
         options |= {"exclude": exclude, "categorical": categorical, "missing": missing, "unknown": unknown}
+        options |= {"time": time, "until": until, "half_life": half_life, "label_time": label_time}
+        options |= {"repair": repair, "lenient": lenient}
         check_share("Lab", precision, "precision", bounds="(0, 1]")
         self._set(read_source(edges, nodes, label, options), precision)
 
@@ -293,31 +311,6 @@ class Lab:
             f"Lab: kind must be one that was looked for ({', '.join(self.findings) or 'none yet'}), "
             f"got {kind!r}; call find_issues(kinds=[{kind!r}]) first."
         )
-
-
-class Report(str):
-    """The report in words: a string that shows as HTML in a notebook.
-
-    Made of two texts: the words, and the same as HTML.
-
-    Examples:
-        >>> from gadc.lab import Report
-        >>> print(Report("All is well.", "<p>All is well.</p>"))
-        All is well.
-    """
-
-    _html: str
-
-    def __new__(cls, text: str, html: str) -> Report:
-        made = super().__new__(cls, text)
-        made._html = html
-        return made
-
-    def _repr_html_(self) -> str:
-        return self._html
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 def apply_notes(lab: Lab) -> list[str]:

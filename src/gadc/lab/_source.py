@@ -19,8 +19,13 @@ from gadc.datasets.files._attribute_tables import attribute_table
 from gadc.datasets.files._read_graph import SUFFIXES as GRAPH_SUFFIXES
 from gadc.datasets.tables._columns import choose_edge_columns
 from gadc.datasets.tables._files import open_table
+from gadc.datasets.tables._ids import read_ids
+from gadc.datasets.tables._problems import REPAIRS, Problems
 from gadc.datasets.tables._table import Table
 from gadc.lab._prepared import to_dense
+from gadc.lab._times import read_times
+
+_TABLES_ONLY = ("time", "until", "half_life", "label_time", "repair", "lenient")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -60,18 +65,19 @@ def _read(edges: Any, nodes: Any, label: Any, options: dict[str, Any]) -> Source
         edges: See `Lab`.
         nodes: See `Lab`.
         label: Column of the classes, or one class per node beside a SciPy matrix.
-        options: Options of `from_tables`.
+        options: Options of `from_tables`, and `label_time`.
     """
     if isinstance(edges, Data):
-        _refuse("a PyTorch Geometric Data", nodes=nodes, label=label)
+        _refuse("a PyTorch Geometric Data", nodes=nodes, label=label, **_of_tables(options))
         return Source(data=check_graph("Lab", edges, needs=("edge_index",), keep_sparse=True))
     if sparse.issparse(edges):
+        _refuse("a SciPy matrix", **_of_tables(options))
         return Source(data=_from_matrix(edges, nodes, label))
     if type(edges).__module__.partition(".")[0] == "networkx":
         _refuse("a NetworkX graph", nodes=nodes)
         return _from_networkx(edges, label, options)
     if isinstance(edges, str | os.PathLike) and Path(edges).suffix.lower() in GRAPH_SUFFIXES:
-        _refuse("a graph file", nodes=nodes)
+        _refuse("a graph file", nodes=nodes, **_of_tables(options))
         kept = {
             key: value
             for key, value in options.items()
@@ -82,6 +88,11 @@ def _read(edges: Any, nodes: Any, label: Any, options: dict[str, Any]) -> Source
         raise TypeError(f"Lab: label must be the name of a column, got {type(label).__name__}.")
     pandas = any(type(one).__module__.partition(".")[0] == "pandas" for one in (edges, nodes))
     return _from_tables(edges, nodes, label, options, "pandas" if pandas else "polars")
+
+
+def _of_tables(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options that only tables have, None where one is not given."""
+    return {name: options.get(name) or None for name in _TABLES_ONLY}
 
 
 def _refuse(what: str, **given: Any) -> None:
@@ -96,14 +107,27 @@ def _from_tables(edges: Any, nodes: Any, label: str | None, options: dict[str, A
         nodes = _nodes_of(edge_table, options)
         if label is not None:
             raise ValueError(f"Lab: label must not be given without nodes, got {label!r}.")
+        _refuse("an edge table without nodes", label_time=options.get("label_time"))
         options = {**options, "node_id": "id"}
         if nodes.is_empty():
             raise ValueError(f"Lab: edges must name at least one node, got no rows in {edge_table.name}.")
         node_table = _opened(nodes, "nodes")
     else:
         node_table = _opened(nodes, "nodes")
-    data = from_tables(edge_table, node_table, label=label, keep_rows=True, **options)
-    return Source(data=data, edges=_rows(edge_table), nodes=_rows(node_table), frames=frames)
+    read, label_time = dict(options), options.get("label_time")
+    read.pop("label_time", None)
+    if label_time is not None:  # what was written down with the label is not a feature
+        read["exclude"] = [*read.get("exclude", ()), label_time]
+    data = from_tables(edge_table, node_table, label=label, keep_rows=True, **read)
+    report = data.table_report
+    found = read_ids(node_table, report.columns["node id"], Problems(repair=REPAIRS))
+    named = {**read, **{name: report.columns[name] for name in ("source", "target")}}
+    times, later = read_times(data, edge_table, node_table, found, named, label_time)
+    data.later_rows = torch.from_numpy(later.copy())
+    if times is not None:
+        data.edge_times = times
+    rows = _rows(node_table).filter(~pl.col("\0row").is_in(found.left_out))
+    return Source(data=data, edges=_rows(edge_table), nodes=rows, frames=frames)
 
 
 def _opened(table: Any, role: str) -> Table:

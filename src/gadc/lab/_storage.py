@@ -22,11 +22,13 @@ from gadc._base.files import replacing
 from gadc.datasets import TableReport
 from gadc.lab._findings import Findings
 from gadc.lab._source import Source
+from gadc.lab._times import EdgeTimes
 from gadc.lab._view import GraphView
 
 _KIND = "lab"
 _LISTS = ("feature_names", "class_names")
-_TENSORS = ("edge_index", "edge_weight", "y", "table_rows")
+_TENSORS = ("edge_index", "edge_weight", "y", "table_rows", "later_rows")
+_TIMES = ("ends", "at", "limits")
 _MAX = 2**40  # bytes of an unpacked archive; a small one can hold any number of zeros
 
 
@@ -65,6 +67,9 @@ def _write_folder(
         arrays |= {"x_data": matrix.data, "x_indices": matrix.indices, "x_indptr": matrix.indptr}
     elif x is not None:
         arrays["x"] = x.cpu().numpy()
+    times = view.times
+    if times is not None:
+        arrays |= {f"times_{name}": getattr(times, name) for name in _TIMES}
     report = data.get("table_report")
     settings: dict[str, Any] = {
         "seed": view.seed,
@@ -74,6 +79,7 @@ def _write_folder(
         "x_shape": None if x is None else list(x.shape),
         "report": None if report is None else report.to_dict(),
         "lists": {name: list(data.get(name)) for name in _LISTS if data.get(name) is not None},
+        "times": None if times is None else {"until": times.until, "is_read": times.is_read},
         "skipped": dict(skipped),
         "findings": [[name, _facts(one)] for name, one in findings.items()],
     }
@@ -140,6 +146,9 @@ def _read_folder(folder: Path) -> tuple[Source, dict[str, Findings], dict[str, s
         data[name] = values
     if settings["report"] is not None:
         data.table_report = TableReport(**settings["report"])
+    if settings.get("times") is not None:
+        stored: dict[str, Any] = {name: arrays[f"times_{name}"].copy() for name in _TIMES}
+        data.edge_times = EdgeTimes(**stored, **settings["times"])
     findings = {}
     for number, (name, facts) in enumerate(settings["findings"]):
         expected = np.nan if facts["expected"] is None else facts["expected"]

@@ -14,6 +14,7 @@ from scipy import sparse
 from torch_geometric.data import Data
 
 from gadc.lab._prepared import prepared_rows, raw_features
+from gadc.lab._times import EdgeTimes
 from gadc.robustness.edges import undirected_pairs
 
 Floats = NDArray[np.floating[Any]]
@@ -120,6 +121,12 @@ class GraphView:
         """Ids of the nodes."""
         ids = self.data.get("node_ids")
         return pl.Series("id", range(self.num_nodes) if ids is None else ids)
+
+    @property
+    def times(self) -> EdgeTimes | None:
+        """Times of edges and labels; None if they are not known."""
+        found: EdgeTimes | None = self.data.get("edge_times")
+        return found
 
     def generator(self, salt: int = 0) -> np.random.Generator:
         """Make a generator of random numbers that depends on the seed and on `salt` alone."""

@@ -14,6 +14,31 @@ from gadc.lab._kind import Kind
 from gadc.lab._view import GraphView
 
 
+class Report(str):
+    """The report in words: a string that shows as HTML in a notebook.
+
+    Made of two texts: the words, and the same as HTML.
+
+    Examples:
+        >>> from gadc.lab import Report
+        >>> print(Report("All is well.", "<p>All is well.</p>"))
+        All is well.
+    """
+
+    _html: str
+
+    def __new__(cls, text: str, html: str) -> Report:
+        made = super().__new__(cls, text)
+        made._html = html
+        return made
+
+    def _repr_html_(self) -> str:
+        return self._html
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def overview(view: GraphView) -> str:
     """Describe the graph in one sentence."""
     parts = [f"{view.num_nodes:,} nodes", f"{view.pairs.shape[1]:,} edges"]

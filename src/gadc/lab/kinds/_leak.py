@@ -3,10 +3,13 @@
 A single column that predicts the label almost perfectly is more often a copy of the label, or something that
 was filled in after the label was known, than a good feature. Each column alone predicts the class by the
 majority in 32 bins of its values (out of fold). For comparison the table lists what the edges alone
-give (the majority of the neighbours) and what the order of the rows gives.
+give (the majority of the neighbours) and what the order of the rows gives. Where the times of edges and
+labels are known, edges from after a label are compared with edges from before it (`_later_edges`).
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,13 +18,16 @@ from scipy import sparse
 
 from gadc.lab._findings import Findings
 from gadc.lab._kind import Kind
+from gadc.lab._times import EdgeTimes
 from gadc.lab._view import GraphView, Integers
+from gadc.lab.kinds._later_edges import LaterEdges, compare_later_edges
 
 _LEAK = 0.95  # balanced accuracy of one column from which the label counts as readable
 _BINS = 32
 _LEAST = 20  # labelled nodes
 _MOST = 20_000  # labelled nodes that are looked at
 _EDGES, _ORDER = "(edges alone)", "(order of the rows)"
+_BEFORE, _AFTER = "(edges before the label)", "(edges after the label)"
 
 
 class Leak(Kind):
@@ -50,43 +56,108 @@ class Leak(Kind):
             nodes = np.sort(view.generator(salt=3).choice(nodes, _MOST, replace=False))
         y = np.unique(view.y[nodes], return_inverse=True)[1]
         fold = view.generator(salt=4).integers(5, size=len(nodes))
-        names, accuracies = (
-            [_EDGES, _ORDER],
-            [_by_neighbors(view, nodes), _by_column(nodes.astype(float), y, fold)],
-        )
+        rows = [
+            _Row(_EDGES, _by_neighbors(view, nodes)),
+            _Row(_ORDER, _by_column(nodes.astype(float), y, fold)),
+        ]
+        notes = _notes(*(row.accuracy for row in rows))
+        single = []
         for number, values in _columns(view, nodes, y):
-            names.append(view.columns[number])
-            accuracies.append(_by_column(values, y, fold))
-        accuracy = np.array(accuracies)
-        is_issue = (accuracy >= _LEAK) & (len(nodes) >= _LEAST)
-        is_issue[:2] = False
-        order = np.argsort(-accuracy, kind="stable")
-        reasons = [_reason(accuracy[i]) if is_issue[i] else None for i in order]
-        frame = pl.DataFrame({"column": [names[i] for i in order], "is_issue": is_issue[order]}).with_columns(
-            score=pl.Series(1 - accuracy[order]),
-            probability=pl.lit(None, pl.Float64),
-            reasons=pl.Series(reasons, dtype=pl.String),
-            accuracy=pl.Series(accuracy[order]),
+            accuracy = _by_column(values, y, fold)
+            leaks = accuracy >= _LEAK and len(nodes) >= _LEAST
+            single.append(_Row(view.columns[number], accuracy, _reason(accuracy) if leaks else None))
+        summary = _sentence(single)
+        if view.times is not None:
+            view.tell("leak: edges by time")
+            later = compare_later_edges(view, view.times)
+            rows += _time_rows(later, view.times)
+            notes += _time_notes(later, view.times)
+            summary += _time_sentence(later, view.times)
+        return Findings(frame=_frame([*rows, *single]), summary=summary, notes=notes)
+
+
+class _Row(NamedTuple):
+    """What one column, or the edges, give; with a reason if this is an issue."""
+
+    name: str
+    accuracy: float
+    reason: str | None = None
+
+
+def _frame(rows: list[_Row]) -> pl.DataFrame:
+    rows = sorted(rows, key=lambda row: -row.accuracy)
+    accuracy = np.array([row.accuracy for row in rows])
+    return pl.DataFrame(
+        {
+            "column": [row.name for row in rows],
+            "is_issue": [row.reason is not None for row in rows],
+            "score": 1 - accuracy,
+            "probability": pl.Series([None] * len(rows), dtype=pl.Float64),
+            "reasons": pl.Series([row.reason for row in rows], dtype=pl.String),
+            "accuracy": accuracy,
+        }
+    )
+
+
+def _time_rows(later: LaterEdges, times: EdgeTimes) -> list[_Row]:
+    """Return what edges before and after the label give; later ones are an issue if the graph has them."""
+    if later.num_nodes < _LEAST:
+        return []
+    reason = None
+    if later.is_leak and times.is_read:
+        reason = (
+            "edges from after the label give the class with a balanced accuracy of "
+            f"{100 * later.later:.0f} %, as many earlier ones {100 * later.earlier:.0f} %; {_fix(times)}"
         )
-        flagged = [names[i] for i in order if is_issue[i]]
-        return Findings(frame=frame, summary=_sentence(flagged, accuracy), notes=_notes(accuracy))
+    return [_Row(_BEFORE, later.earlier), _Row(_AFTER, later.later, reason)]
 
 
-def _sentence(flagged: list[str], accuracy: NDArray[np.float64]) -> str:
+def _time_sentence(later: LaterEdges, times: EdgeTimes) -> str:
+    if not (later.is_leak and times.is_read):
+        return ""
+    return (
+        f" Edges from after a label tell it better than earlier ones ({100 * later.later:.0f} % against "
+        f"{100 * later.earlier:.0f} %)."
+    )
+
+
+def _time_notes(later: LaterEdges, times: EdgeTimes) -> tuple[str, ...]:
+    if later.num_nodes < _LEAST:
+        return (
+            f"Only {later.num_nodes:,} labelled nodes have labelled neighbours both before and after the "
+            f"time of the label, so the two cannot be compared; {_LEAST} are needed.",
+        )
+    figures = f"{100 * later.later:.0f} % against {100 * later.earlier:.0f} % at {later.num_nodes:,} nodes"
+    share = f"{100 * later.share:.0f} % of the neighbours are joined by later edges only"
+    if not later.is_leak:
+        return (f"Later edges do not tell the label much better than as many earlier ones ({figures}).",)
+    if times.is_read:
+        return (f"Later edges tell the label ({figures}), and {share}: {_fix(times)}.",)
+    return (f"Edges after {times.until} would give the label away ({figures}); they were not read.",)
+
+
+def _fix(times: EdgeTimes) -> str:
+    return (
+        f"read no edges from after the earliest label, with until={times.until!r} (--until {times.until!r})"
+    )
+
+
+def _sentence(columns: list[_Row]) -> str:
+    flagged = [row.name for row in columns if row.reason is not None]
     if flagged:
         return f"The label can be read from {len(flagged)} columns: {', '.join(map(repr, flagged[:5]))}."
-    best = accuracy[2:].max(initial=0.0)
-    return f"No leak was found: the best single column has a balanced accuracy of {100 * best:.0f} %."
+    best = max((row.accuracy for row in columns), default=0.0)
+    return f"No column is a leak: the best single column has a balanced accuracy of {100 * best:.0f} %."
 
 
-def _notes(accuracy: NDArray[np.float64]) -> tuple[str, ...]:
+def _notes(edges: float, order: float) -> tuple[str, ...]:
     notes = []
-    if accuracy[0] >= _LEAK:
+    if edges >= _LEAK:
         notes.append(
-            f"The classes of the neighbours alone give {100 * accuracy[0]:.0f} %: make sure that no edge "
+            f"The classes of the neighbours alone give {100 * edges:.0f} %: make sure that no edge "
             "was drawn because of the label."
         )
-    if accuracy[1] >= _LEAK:
+    if order >= _LEAK:
         notes.append("The rows are ordered by class, so a number of the row must not become a feature.")
     return tuple(notes)
 
