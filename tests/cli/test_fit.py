@@ -296,3 +296,24 @@ def test_relations_are_weighed_printed_stored_and_applied(run, run_json, tmp_pat
     (tmp_path / "e.csv").write_text("source,target,how\n0,1,feud\n")
     code, _, err = run("predict", out, *tables, "-o", tmp_path / "p.csv")
     assert (code, "every relation must be one of fit ('noise', 'team'), got 'feud'" in err) == (2, True)
+
+
+def test_robust_model_is_fitted_beside_its_controls(run_json, folder, mine):
+    out = folder / "model.safetensors"
+    found = run_json("fit", *mine, "--robust", "balanced", "-o", out)
+    assert [row["model"] for row in found["figures"]] == [
+        "robust (balanced)",
+        "ε = 0 (plain diffusion)",
+        "MLP without the graph",
+    ]
+    assert GADCClassifier.load(out).robust == "balanced"
+
+
+def test_robust_model_tells_what_it_ignores_and_which_goals_exist(run, folder, mine):
+    out = folder / "model.safetensors"
+    code, _, err = run("fit", *mine, "--robust", "evasion", "--lam", "4", "-o", out)
+    assert code == 0
+    assert "the robust model has its own settings and ignores --lam" in err
+    code, _, err = run("fit", *mine, "--robust", "always", "-o", out)
+    assert code != 0
+    assert "'balanced', 'poisoning', 'evasion'" in err

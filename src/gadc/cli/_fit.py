@@ -91,12 +91,14 @@ def fit(
         _refuse_report(packed, report, cluster)
         if task not in ("auto", packed.task):
             raise ValueError(f"--task {task}: {packed.path} was packed with --task {packed.task}.")
+        _refuse_robust(diffusion, packed.task, in_memory=False)
         if packed.task != "classify":
             return target_fits.fit_packed_targets(
                 packed, graph, diffusion, cluster, head=head, out=out, as_json=as_json
             )
         return _fit_packed(packed, diffusion, cluster, out, head or "linear", graph, as_json)
     chosen_task = targets.decide_task(graph, task)
+    _refuse_robust(diffusion, chosen_task)
     _check_edge_settings(graph, diffusion, chosen_task)
     if packed is not None and packed.directed:
         graph = replace(graph, directed=True)
@@ -111,19 +113,19 @@ def fit(
         return target_fits.fit_targets(command_line(context), graph, diffusion, **options)
     head = head or "linear"
     with working("Reading the graph"):
-        data = graph.read(keep_sparse=diffusion.variant == "auto" and report is None)
+        data = graph.read(keep_sparse=diffusion.is_auto and report is None)
     tell_notes(data)
     seen = labels_to_fit(data)
     _tell_ignored(diffusion, head)
     models = _models(diffusion, head, graph)
     for name, model in models.items():
-        seconds = model.time_budget if model.variant == "auto" else None
+        seconds = model.time_budget if model.variant == "auto" and model.robust is None else None
         with working_until(f"Training {name}", seconds) as tell:
             model.fit_data(without_graph(seen) if name == _NO_GRAPH else seen, tell=tell)
     figures = [_figures(name, model) for name, model in models.items()]
     chosen = next(iter(models.values()))
     chosen.save(out)
-    verdict = chosen.explain_ if diffusion.variant == "auto" else _verdict(figures)
+    verdict = chosen.explain_ if diffusion.is_auto else _verdict(figures)
     if report is not None:
         shown = {
             "title": graph.title,
@@ -213,25 +215,35 @@ def _fit_packed(
     say(f"Wrote {out}.")
 
 
+def _refuse_robust(options: ClassifierOptions, task: str, *, in_memory: bool = True) -> None:
+    """Refuse --robust where it has no meaning."""
+    if options.robust is not None and task != "classify":
+        raise ValueError(f"--robust is for classes, got --task {task}.")
+    if options.robust is not None and not in_memory:
+        raise ValueError("--robust needs the graph in memory; raise --memory, or leave it out.")
+
+
 def _models(options: ClassifierOptions, head: str, graph: GraphOptions) -> dict[str, GADCClassifier]:
     """Return the model that is saved, then its controls."""
     settings = {**options.settings(), "signed": graph.signed, "directed": graph.directed}
     settings["random_state"] = graph.seed
-    models = {f"GADC {options.variant}": estimators.GADCClassifier(head=head, **settings)}
-    if options.variant == "auto":  # its candidates are the controls
+    name = f"GADC {options.variant}" if options.robust is None else f"robust ({options.robust})"
+    models = {name: estimators.GADCClassifier(head=head, **settings)}
+    if options.is_auto:  # its candidates are the controls
         return models
-    if options.variant != "plain":
-        models["ε = 0 (plain diffusion)"] = estimators.GADCClassifier(
-            head=head, **{**settings, "variant": "plain"}
-        )
-    mlp = estimators.GADCClassifier(head="mlp", dropout=0.5, lr=0.01, **{**settings, "variant": "plain"})
+    plain = {**settings, "variant": "plain", "robust": None}
+    if options.variant != "plain" or options.robust is not None:
+        models["ε = 0 (plain diffusion)"] = estimators.GADCClassifier(head=head, **plain)
+    mlp = estimators.GADCClassifier(head="mlp", dropout=0.5, lr=0.01, **plain)
     return {**models, _NO_GRAPH: mlp}
 
 
 def _tell_ignored(options: ClassifierOptions, head: str) -> None:
     """Name the options that have no effect."""
     ignored = ", ".join(options.ignored(head=head != "linear"))
-    if ignored and options.variant == "auto":
+    if ignored and options.robust is not None:
+        say(f"note: the robust model has its own settings and ignores {ignored}")
+    elif ignored and options.variant == "auto":
         say(f"note: auto chooses its own settings and ignores {ignored}")
     elif ignored:
         say(f"note: variant {options.variant} is not compared with other models and ignores {ignored}")

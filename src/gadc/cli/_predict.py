@@ -143,7 +143,7 @@ def _predict_packed(
     refuse_pipe(out)
     refuse_for_packed({"--escape-formulas": escape_formulas})
     classifier = load_any_model(model)
-    if classifier.ensemble_ is None:
+    if classifier.ensemble_ is None and classifier.robust is None:
         folder = cluster.work_folder(out)
         run = packed_predict.prediction_run(graph, classifier, folder, memory=cluster.task_memory())
         if cluster.dry_run:
@@ -152,7 +152,9 @@ def _predict_packed(
             )
         planning.check_peak_memory("predict", run, cluster.memory_bytes)
     elif cluster.dry_run:
-        raise ValueError("--dry-run: a model of variant auto is applied in memory, without stages.")
+        raise ValueError(
+            "--dry-run: a model that is robust or of variant auto is applied in memory, without stages."
+        )
     with cluster.running() as how:
         facts = packed.predict(graph, classifier, out, **how)
     if as_json:

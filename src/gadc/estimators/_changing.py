@@ -118,6 +118,8 @@ class ChangingClassifier(ClassPredictor):
                 f"{owner}: variant must be a single variant, got 'auto', whose candidates are of many kinds "
                 "and would all be trained again; fit the variant that explain_ names."
             )
+        if self.robust is not None:
+            raise ValueError(f"{owner}: robust must be None, got {self.robust!r}; fit again instead.")
         if self.graph_ is None or self.directed:
             got = "a directed graph" if self.directed else "none"
             raise ValueError(f"{owner}: the model must be fitted with an undirected graph, got {got}.")

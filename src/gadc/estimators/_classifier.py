@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch_geometric.data import Data
@@ -34,7 +33,8 @@ from gadc.estimators._graph_data import (
 )
 from gadc.estimators._labels import known_labels
 from gadc.estimators._relations import refuse_relations, weigh_relations_of
-from gadc.estimators._training_data import class_weights, training_data, weighted_labels
+from gadc.estimators._robust import check_goal, fit_robust
+from gadc.estimators._training_data import class_weights, training_data, without_weightless
 from gadc.models import Auto, FeatureModel, Fitted
 from gadc.models.auto import median_norm
 
@@ -79,6 +79,9 @@ class GADCClassifier(ChangingClassifier):
         unlabeled: What marks an unlabelled node in y beside None and NaN: a number or text, or None for
             nothing else. With another marker than -1, a class may be called -1. Default: -1.
         time_budget: Seconds that "auto" may take; None has no limit. Default: 60.
+        robust: "balanced", "poisoning" or "evasion" fit `gadc.models.RobustRidge` with that goal, which keeps
+            its accuracy where edges are attacked, and ignore `variant` and all settings of diffusion and
+            head. It reads edges as undirected. Default: None.
         validation_fraction: Share of the labelled nodes of each class, in [0, 1), that is held out to choose
             the epoch. Default: 0.2.
         random_state: Seed of the split, the weights and the dropout. Default: None, a random seed.
@@ -159,6 +162,7 @@ class GADCClassifier(ChangingClassifier):
         class_weight: Any = None,
         unlabeled: Any = -1,
         time_budget: float | None = 60.0,
+        robust: str | None = None,
         validation_fraction: float = 0.2,
         random_state: Any = None,
         verbose: bool = False,
@@ -184,6 +188,7 @@ class GADCClassifier(ChangingClassifier):
         self.class_weight = class_weight
         self.unlabeled = unlabeled
         self.time_budget = time_budget
+        self.robust = robust
         self.validation_fraction = validation_fraction
         self.random_state = random_state
         self.verbose = verbose
@@ -208,7 +213,7 @@ class GADCClassifier(ChangingClassifier):
         classes, codes[known] = np.unique(labels, return_inverse=True)
         graph = self._fit_graph(adjacency, X.shape[0])
         data = Data() if graph is None else graph
-        data.x = to_sparse_tensor(X) if self.variant == "auto" else to_tensor(X)
+        data.x = to_sparse_tensor(X) if self._is_auto() else to_tensor(X)
         data.y, data.class_names = torch.from_numpy(codes), classes
         data.feature_names = getattr(self, "feature_names_in_", None)
         if sample_weight is not None:
@@ -244,7 +249,7 @@ class GADCClassifier(ChangingClassifier):
             >>> bool((model.predict_data(data) == data.y.numpy())[data.test_mask].mean() > 0.8)
             True
         """
-        sparse = self.variant == "auto"
+        sparse = self._is_auto()
         data = with_identity(data) if sparse else data
         checked = check_graph(type(self).__name__, data, needs=("x", "y"), keep_sparse=sparse)
         return self._fit_checked(checked, tell)
@@ -254,7 +259,7 @@ class GADCClassifier(ChangingClassifier):
         self._check_diffusion()
         settings = self._head_settings()
         x = read_features(owner, data)
-        data, weight = _weighted(owner, data)
+        data, weight = without_weightless(owner, data)
         self.classes_, codes = read_labels(owner, data, self.unlabeled)
         self.graph_ = check_has_edges(owner, read_edges(owner, data, len(x), signed=self.signed))
         self._set_features(x.shape[1], data.get("feature_names"))
@@ -276,10 +281,12 @@ class GADCClassifier(ChangingClassifier):
         if not seen.val_mask.any():
             settings["selection"] = "last"
         seed = int(rng.randint(2**31 - 1))
-        is_auto = self.variant == "auto"
-        fitted = (
-            self._fit_auto(seen, seed, tell or self._say) if is_auto else self._fit_one(seen, settings, seed)
-        )
+        if self.robust is not None:
+            fitted = fit_robust(self, seen)
+        elif self._is_auto():
+            fitted = self._fit_auto(seen, seed, tell or self._say)
+        else:
+            fitted = self._fit_one(seen, settings, seed)
         advice = "scale the features, or use smaller lam, num_steps, eps or lr"
         check_finite_result(owner, fitted.logits, "the scores of the classes", advice)
         self.trained_, self.held_out_, self._seen = fitted.trained, seen.val_mask.numpy(), seen
@@ -312,9 +319,13 @@ class GADCClassifier(ChangingClassifier):
         names = ("head", "hidden", "dropout", "lr", "weight_decay", "epochs", "selection")
         settings = {name: getattr(self, name) for name in names}
         FeatureModel(**settings)  # refuses invalid settings
+        check_goal(self)
         given = self.class_weight if isinstance(self.class_weight, str) else None
         Auto(scoring=self.scoring, time_budget=self.time_budget, class_weight=given)
         return settings
+
+    def _is_auto(self) -> bool:
+        return self.variant == "auto" and self.robust is None
 
     def _fit_one(self, data: Data, settings: dict[str, Any], seed: int) -> Fitted:
         """Train the head on the features of one variant."""
@@ -345,12 +356,3 @@ class GADCClassifier(ChangingClassifier):
         self.explain_, self.report_ = fitted.choice.explanation, fitted.choice.report
         self._say(self.explain_)
         return fitted
-
-
-def _weighted(owner: str, data: Data) -> tuple[Data, NDArray[np.float64] | None]:
-    """Return a graph without the labels of weight 0, and the weights."""
-    codes, weight = weighted_labels(owner, data.get("sample_weight"), data.y.numpy())
-    if weight is not None:
-        data = copy(data)
-        data.y = torch.from_numpy(codes)
-    return data, weight

@@ -29,6 +29,7 @@ class GraphPredictor(DiffusionEstimator):
     n_features_in_: int
     features_: Tensor | None
     verbose: bool
+    robust: str | None = None  # goal of a robust model, for the estimators that know it
     _dtype: tuple[type[Any], ...] = (np.float32,)  # of X
     _output = "the scores of the classes"
 
@@ -96,13 +97,16 @@ class GraphPredictor(DiffusionEstimator):
     def _node_scores(self, x: Tensor, graph: Data | None, *, elsewhere: bool) -> Tensor:
         """Return the scores of all nodes of a graph; `elsewhere` if it is another one than in `fit`."""
         with torch.no_grad():
-            if self.ensemble_ is None:
+            if self.robust is not None:
+                scores = self.head_(x, *edges_of(graph))
+            elif self.ensemble_ is None:
                 features = self._aggregate(x, graph, check_convergence=False)
                 scores = self._head_scores(features)
             else:
                 scores = self.ensemble_(x, *edges_of(graph), elsewhere=elsewhere)
         advice = "scale the features and the edge weights to the range of fit"
-        return check_finite_result(type(self).__name__, scores, self._output, advice)
+        checked: Tensor = check_finite_result(type(self).__name__, scores, self._output, advice)
+        return checked
 
     def _head_scores(self, features: Tensor) -> Tensor:
         out: Tensor = self.head_(features / self.scale_)

@@ -70,6 +70,8 @@ def export_onnx(model: Any, path: str | os.PathLike[str]) -> None:
             "export_onnx: model must have one head, got an average of several models; fit it with a variant "
             "of its own, such as variant='II'."
         )
+    if model.robust is not None:
+        raise ValueError("export_onnx: model must be fitted with robust=None, got a robust model.")
     require("onnx", "onnx")
     output = "prediction" if answer == "number" else "probabilities"
     # The exporter of TorchScript is deprecated, but needs no further package.

@@ -12,6 +12,7 @@ from gadc._base import persistence
 from gadc._base.memory import check_memory
 from gadc._base.scalars import check_count, check_number
 from gadc.estimators._ensemble_file import check_type, finite, restore_ensemble
+from gadc.estimators._robust import restore_robust
 from gadc.estimators._stored_parts import common_settings, graph_arrays, restore_common
 from gadc.models._training.heads import build_head
 
@@ -70,6 +71,9 @@ def restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Arrays
         )
         return model
     model.ensemble_ = None
+    if model.robust is not None:
+        model.head_ = restore_robust(model, arrays)
+        return model
     width = 1 if model.head == "linear" else model.hidden
     check_memory(cls.__name__, 4.0 * width * (model.n_features_in_ + len(model.classes_)), "the head")
     model.head_ = build_head(

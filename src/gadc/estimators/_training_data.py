@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -67,3 +68,12 @@ def training_data(
     if weight is not None:
         data.sample_weight = torch.from_numpy(weight)
     return data
+
+
+def without_weightless(owner: str, data: Data) -> tuple[Data, NDArray[np.float64] | None]:
+    """Return a graph without the labels of weight 0, and the weights."""
+    codes, weight = weighted_labels(owner, data.get("sample_weight"), data.y.numpy())
+    if weight is not None:
+        data = copy(data)
+        data.y = torch.from_numpy(codes)
+    return data, weight

@@ -39,7 +39,7 @@ class ClosedForm(Model):
 
         Returns:
             The scores of all nodes of the graph, differentiable through the training, and the trained model
-            as a function `(x, edge_index, edge_weight=None) -> scores`.
+            as a function `(x, edge_index, edge_weight=None) -> scores`, which may be a module with buffers.
         """
 
     def fit(self, data: Data, *, seed: int = 0, callbacks: Sequence[Callback] = ()) -> Fitted:
@@ -48,7 +48,8 @@ class ClosedForm(Model):
             logits, scores = self.trained_on(data, data.x, data.edge_index, data.edge_weight)
         val, labels = logits[data.val_mask], data.y[data.val_mask]
         loss = cross_entropy(val, labels).item() if len(labels) else math.nan
-        return Fitted(logits, Trained(0, accuracy(val, labels), loss, [], []), nn.Module(), scores)
+        module = scores if isinstance(scores, nn.Module) else nn.Module()
+        return Fitted(logits, Trained(0, accuracy(val, labels), loss, [], []), module, scores)
 
     def through_training(self, data: Data, *, seed: int = 0) -> Scores:
         """Return training and prediction as one function of the graph; see `Model.through_training`."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import one_hot
 from torch_geometric.data import Data
 
@@ -28,11 +28,12 @@ from gadc._base.scalars import check_choice, check_count, check_number, check_sh
 from gadc.diffusion._graph import adjacency
 from gadc.models._closed_form import ClosedForm, Scores, train_head
 from gadc.models._feature_space import feature_columns, leading_directions
-from gadc.models._student import Student
-from gadc.operators import row_sums
+from gadc.models._student import Imitation, Student
+from gadc.operators import LinearOperator, row_sums
 
 # Trust t and exponent q of the gate for each goal; chosen on validation nodes under attack.
 GOALS = {"balanced": (0.5, 0.0), "poisoning": (1 / 3, 1.0), "evasion": (1.0, 0.0)}
+_STORED = ("weight", "nodes", "rows", "labels")
 _LOWEST = 1e-6  # probability below which a class counts as excluded
 
 
@@ -97,11 +98,8 @@ class RobustRidge(ClosedForm):
         inputs = (x, data.y, data.train_mask, replace(self, trust=None, gate=None, goal="balanced"))
         beliefs = remembered("beliefs", inputs, lambda: self._beliefs(data, x))
 
-        def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-            return self.smooth(beliefs(x), edge_index, edge_weight)
-
         known = remembered("own beliefs", (x, beliefs), lambda: beliefs(x))
-        return self.smooth(known, edge_index, edge_weight), scores
+        return self.smooth(known, edge_index, edge_weight), SmoothedBeliefs(self, beliefs)
 
     def smooth(self, beliefs: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         """Average beliefs, shape (n, classes), over gated edges; returns logarithms of probabilities."""
@@ -112,9 +110,8 @@ class RobustRidge(ClosedForm):
             edge_index, edge_weight, len(beliefs), dtype=beliefs.dtype, owner=type(self).__name__
         )
         if gate:
-            rows, cols = graph.pattern.rows.long(), graph.pattern.cols.long()
-            agreement = (beliefs[rows] * beliefs[cols]).sum(1)
-            graph = replace(graph, values=graph.values * agreement.clamp(min=_LOWEST) ** gate)
+            share = remembered("gate", (beliefs, graph.pattern, gate), lambda: _gate(beliefs, graph, gate))
+            graph = replace(graph, values=graph.values * share)
         total = trust * row_sums(graph.pattern, graph.values).unsqueeze(1) + (1 - trust)
         alone = total == 0
         total = torch.where(alone, torch.ones_like(total), total)
@@ -124,7 +121,7 @@ class RobustRidge(ClosedForm):
             out = torch.where(alone, beliefs, out)
         return out.clamp(min=_LOWEST).log()
 
-    def _beliefs(self, data: Data, x: Tensor) -> _Beliefs:
+    def _beliefs(self, data: Data, x: Tensor) -> Beliefs:
         """Train the beliefs; no edge is read."""
         directions = leading_directions(x, self.components)
         rows = feature_columns(
@@ -138,14 +135,19 @@ class RobustRidge(ClosedForm):
         nodes = torch.nonzero(data.train_mask).squeeze(1)
         labels = one_hot(data.y[nodes], weight.shape[1]).to(x.dtype)
         weight = weight if directions is None else directions @ weight
-        return _Beliefs(weight, self.neighbors, nodes, x[nodes].detach(), labels)
+        return Beliefs(weight, self.neighbors, nodes, x[nodes].detach(), labels)
 
 
-@dataclass(frozen=True, eq=False)
-class _Beliefs:
+def _gate(beliefs: Tensor, graph: LinearOperator, gate: float) -> Tensor:
+    """Return (p_i · p_j)^q of every entry of the graph."""
+    rows, cols = graph.pattern.rows.long(), graph.pattern.cols.long()
+    return (beliefs[rows] * beliefs[cols]).sum(1).clamp(min=_LOWEST) ** gate
+
+
+class Beliefs(nn.Module):
     """Beliefs as a function of the features.
 
-    Attributes:
+    Args:
         weight: From features to scores, shape (d, classes).
         neighbors: Number of anchors of each node.
         nodes: Numbers of the training nodes.
@@ -154,12 +156,17 @@ class _Beliefs:
     """
 
     weight: Tensor
-    neighbors: int
     nodes: Tensor
     rows: Tensor
     labels: Tensor
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def __init__(self, weight: Tensor, neighbors: int, nodes: Tensor, rows: Tensor, labels: Tensor) -> None:
+        super().__init__()
+        self.neighbors = neighbors
+        for name, value in {"weight": weight, "nodes": nodes, "rows": rows, "labels": labels}.items():
+            self.register_buffer(name, value)
+
+    def forward(self, x: Tensor) -> Tensor:
         """Return probabilities, shape (n, classes); nodes that are training nodes have their labels."""
         scores = feature_columns(
             x, normalize="l2", directions=self.weight, neighbors=self.neighbors, num_steps=2
@@ -168,3 +175,49 @@ class _Beliefs:
         there = self.nodes < len(x)
         same = (x.detach()[self.nodes[there]] == self.rows[there]).all(1)
         return out.index_copy(0, self.nodes[there][same], self.labels[there][same])
+
+
+class SmoothedBeliefs(nn.Module):
+    """A trained robust ridge regression: beliefs, then averages over edges.
+
+    Args:
+        model: The settings.
+        beliefs: The trained beliefs.
+    """
+
+    def __init__(self, model: RobustRidge, beliefs: Beliefs) -> None:
+        super().__init__()
+        self.model = model
+        self.beliefs = beliefs
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        """Score the nodes of a graph."""
+        return self.model.smooth(self.beliefs(x), edge_index, edge_weight)
+
+
+def restored(goal: str, arrays: dict[str, Tensor]) -> nn.Module:
+    """Build the module of a model that was trained for a goal from its state.
+
+    Args:
+        goal: A name in `GOALS`.
+        arrays: What `state_dict` of the module returned.
+
+    Raises:
+        ValueError: The arrays do not fit together.
+    """
+    model = RobustRidge(goal=goal)
+    names = {"weight", "rows"} if goal == "evasion" else {f"beliefs.{name}" for name in _STORED}
+    if not set(arrays) <= names or not set(arrays) >= names - {"rows"}:
+        raise ValueError(f"the arrays must be {sorted(names)}, got {sorted(arrays)}.")
+    if goal == "evasion":
+        weight, rows = arrays["weight"], arrays.get("rows")
+        if weight.ndim != 2 or (rows is not None and (rows.ndim != 2 or len(rows) != len(weight))):
+            raise ValueError("rows must have one row per row of weight.")
+        return Imitation(weight, rows).eval()
+    weight, nodes, rows, labels = (arrays[f"beliefs.{name}"] for name in _STORED)
+    fits = weight.ndim == rows.ndim == labels.ndim == 2 and nodes.shape == (len(rows),) == (len(labels),)
+    if not fits or rows.shape[1] != len(weight) or labels.shape[1] != weight.shape[1]:
+        raise ValueError("the shapes of weight, nodes, rows and labels do not fit together.")
+    if nodes.dtype != torch.int64 or bool((nodes < 0).any()):
+        raise ValueError("nodes must hold whole numbers >= 0.")
+    return SmoothedBeliefs(model, Beliefs(weight, model.neighbors, nodes, rows, labels)).eval()

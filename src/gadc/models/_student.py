@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from gadc._base.memo import remembered
@@ -101,33 +101,50 @@ def imitate(x: Tensor, taught: Tensor, smoothing: float, components: int) -> tup
     """
     rows = normalize_rows(x, "l2")
     if len(x) > MAX_DENSE:
-        return _imitate_linear(rows, taught, smoothing, components)
+        weight = _linear_weight(rows, taught, smoothing, components)
+        return rows @ weight, Imitation(weight, None)
     exact = rows.double()  # a kernel is too close to singular for single precision
     inverse = remembered("student", (x, smoothing), lambda: _inverse(exact, smoothing))
-    weights = inverse @ taught.double()
+    weight = inverse @ taught.double()
+    own = taught.double() - smoothing * weight  # G (G + η I)⁻¹ Z = Z - η (G + η I)⁻¹ Z
+    return own.to(taught.dtype), Imitation(weight, exact)
 
-    def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        return (gaussian(normalize_rows(x, "l2").double(), exact) @ weights).to(taught.dtype)
 
-    own = taught.double() - smoothing * weights  # G (G + η I)⁻¹ Z = Z - η (G + η I)⁻¹ Z
-    return own.to(taught.dtype), scores
+class Imitation(nn.Module):
+    """Scores of a student: a kernel with the rows that it remembers, or products; edges are ignored.
+
+    Args:
+        weight: Shape (remembered rows, classes), or (d, classes) without a kernel.
+        rows: The remembered rows, of unit length, shape (n, d); None without a kernel.
+    """
+
+    weight: Tensor
+    rows: Tensor | None
+
+    def __init__(self, weight: Tensor, rows: Tensor | None) -> None:
+        super().__init__()
+        self.register_buffer("weight", weight)
+        self.register_buffer("rows", rows)
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        """Score nodes by their features, shape (n, d)."""
+        unit = normalize_rows(x, "l2")
+        if self.rows is None:
+            return unit @ self.weight
+        return (gaussian(unit.double(), self.rows) @ self.weight).to(x.dtype)
 
 
 def _inverse(rows: Tensor, smoothing: float) -> Tensor:
     eye = torch.eye(len(rows), dtype=rows.dtype)
-    factor: Tensor = torch.linalg.cholesky(gaussian(rows, rows) + smoothing * eye)
-    return torch.cholesky_inverse(factor)
+    inverse: Tensor = torch.cholesky_inverse(torch.linalg.cholesky(gaussian(rows, rows) + smoothing * eye))
+    return inverse
 
 
-def _imitate_linear(rows: Tensor, taught: Tensor, smoothing: float, components: int) -> tuple[Tensor, Scores]:
+def _linear_weight(rows: Tensor, taught: Tensor, smoothing: float, components: int) -> Tensor:
     """Imitate with the kernel G = Z Zᵀ, Z = X V, by a solve of the size of V."""
     directions = leading_directions(rows, components)
     directions = torch.eye(rows.shape[1], dtype=rows.dtype) if directions is None else directions
     columns = rows @ directions
     gram = columns.T @ columns + smoothing * torch.eye(columns.shape[1], dtype=rows.dtype)
-    weights = directions @ torch.linalg.solve(gram, columns.T @ taught)
-
-    def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        return normalize_rows(x, "l2") @ weights
-
-    return rows @ weights, scores
+    weight: Tensor = directions @ torch.linalg.solve(gram, columns.T @ taught)
+    return weight

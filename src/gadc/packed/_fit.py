@@ -131,6 +131,8 @@ def fit(
         data = opened.to_data()
         data = opened.preparation.with_scales(data.x).apply(data) if standardize else data
         return model.fit_data(data, tell=tell)
+    if model.robust is not None:
+        raise ValueError("fit: a robust model needs the graph in memory; raise memory, or leave robust out.")
     explain, report = None, dict[str, Any]()
     with work_folder(opened.path.with_name(f"{opened.path.name}-fit"), workdir) as folder:
         known = opened.preparation

@@ -79,7 +79,10 @@ def predict(
     opened = graph if isinstance(graph, PackedGraph) else open_graph(place_of(graph))
     classifier = load_model(model) if isinstance(model, str | os.PathLike) else model
     with work_folder(place, workdir) as folder:
-        if isinstance(classifier, GADCClassifier) and classifier.ensemble_ is not None:
+        whole = isinstance(classifier, GADCClassifier) and (
+            classifier.ensemble_ is not None or classifier.robust is not None
+        )
+        if whole:
             data = opened.to_data()
             if (known := _own_scales(opened, classifier)) is not None:
                 data = known.apply(data)

@@ -76,6 +76,14 @@ class ClassifierOptions(DiffusionOptions):
             "is rare the average precision of that class.",
         ),
     ] = None
+    robust: Annotated[
+        str | None,
+        typer.Option(
+            "--robust",
+            help="Model for edges that may be attacked: balanced, poisoning (edges changed before training) "
+            "or evasion (edges changed after training). It replaces --variant. Default: none.",
+        ),
+    ] = None
     class_weight: Annotated[
         str | None,
         typer.Option(
@@ -89,18 +97,26 @@ class ClassifierOptions(DiffusionOptions):
         """Return the settings by name, as the classifier takes them."""
         return {**asdict(self), "time_budget": self.time_budget or None}
 
+    @property
+    def is_auto(self) -> bool:
+        """Whether models are compared."""
+        return self.variant == "auto" and self.robust is None
+
     def ignored(self, **others: bool) -> list[str]:
         """Return the given options that have no effect.
 
-        "auto" chooses the settings of the diffusion itself; a single variant is not compared with others.
+        "auto" and robust models choose the settings of the diffusion themselves; a single variant is not
+        compared with others.
 
         Args:
             **others: Whether a further option was given that "auto" ignores, by its name.
         """
         diffusion = [one.name for one in fields(DiffusionOptions) if one.name != "variant"]
         idle = diffusion if self.variant == "auto" else ["time_budget", "scoring"]
+        if self.robust is not None:
+            idle = ["variant", *diffusion, "time_budget", "scoring", "class_weight"]
         default = {one.name: one.default for one in fields(self)}
         changed = [name for name in idle if getattr(self, name) != default[name]]
-        if self.variant == "auto":
+        if self.variant == "auto" or self.robust is not None:
             changed += [name for name, given in others.items() if given]
         return [f"--{name.replace('_', '-')}" for name in changed]

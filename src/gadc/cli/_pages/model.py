@@ -158,7 +158,7 @@ def evaluation_page(
 
 def _with_features(model: GADCClassifier, predict: Callable[[], Any]) -> tuple[Any, Tensor | None]:
     """Return the prediction and the input of the head on the way: S X, whatever the variant is."""
-    if model.ensemble_ is not None:  # its candidates read different features
+    if model.ensemble_ is not None or model.robust is not None:  # they read features of several kinds
         return predict(), None
     seen: list[Tensor] = []
     watch = model.head_.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
@@ -169,7 +169,7 @@ def _with_features(model: GADCClassifier, predict: Callable[[], Any]) -> tuple[A
 
 
 def _settings(model: GADCClassifier) -> dict[str, str]:
-    hidden = (*_HIDDEN, *_CHOSEN) if model.variant == "auto" else _HIDDEN
+    hidden = (*_HIDDEN, *_CHOSEN) if model.variant == "auto" or model.robust is not None else _HIDDEN
     return format_facts(
         {name: value for name, value in model.get_params(deep=False).items() if name not in hidden}
     )
