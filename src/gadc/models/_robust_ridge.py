@@ -32,7 +32,7 @@ from gadc.models._student import Imitation, Student
 from gadc.operators import LinearOperator, row_sums
 
 # Trust t and exponent q of the gate for each goal; chosen on validation nodes under attack.
-GOALS = {"balanced": (0.5, 0.0), "poisoning": (1 / 3, 1.0), "evasion": (1.0, 0.0)}
+GOALS = {"balanced": (0.5, 0.0), "poisoning": (0.5, 1.0), "evasion": (1.0, 0.0)}
 _STORED = ("weight", "nodes", "rows", "labels")
 _LOWEST = 1e-6  # probability below which a class counts as excluded
 
@@ -42,10 +42,10 @@ class RobustRidge(ClosedForm):
     """Ridge regression that keeps most of its accuracy when edges are attacked.
 
     Args:
-        goal: "balanced" (default) keeps most of the clean accuracy, "poisoning" trusts edges less, "evasion"
-            trains a student that reads no edge after training and has the accuracy of an undefended model.
-        trust: Trust t in [0, 1], from the features alone to the edges alone; None, the default, is 1/2 for
-            "balanced" and 1/3 for "poisoning". It has no meaning for "evasion".
+        goal: "balanced" (default) keeps most of the clean accuracy, "poisoning" gates edges as well,
+            "evasion" trains a student that reads no edge after training.
+        trust: Trust t in [0, 1], from the features alone to the edges alone; None, the default, is 1/2. It
+            has no meaning for "evasion".
         gate: Exponent q >= 0 by which edges between nodes of unlike beliefs lose weight; None, the default,
             is 0 for "balanced" and 1 for "poisoning".
         num_steps: Number of averages over edges, 2 by default: a wrong edge reaches no further.

@@ -8,9 +8,11 @@
 - `certify`, `Certificate`: what no attacker can change; more in `gadc.robustness.certificates`.
 - `make_attack`, `ATTACKS`, `EdgeAttack`, `register_attack`, `Rules`, `Flips`, `FeatureAttack`, `Injection`:
   attacks on edges, features and nodes; more in `gadc.robustness.attacks`.
+- `trust_frontier`, `TrustFrontier`: clean and attacked accuracy of a robust model over its trust in edges.
 - `save_perturbation`, `load_perturbation`, `make_manifest`: attacks on disk.
 """
 
+from gadc.robustness._trust import TrustFrontier, trust_frontier
 from gadc.robustness.attacks import (
     ATTACKS,
     EdgeAttack,
@@ -40,6 +42,7 @@ __all__ = [
     "Flips",
     "Injection",
     "Rules",
+    "TrustFrontier",
     "audit",
     "certify",
     "edge_effects",
@@ -50,4 +53,5 @@ __all__ = [
     "register_attack",
     "save_perturbation",
     "suspicious_edges",
+    "trust_frontier",
 ]
