@@ -105,7 +105,7 @@ def converge(transition: sparse.csr_array, right: Floats, lam: float, start: Flo
     """Solve v = r + ρ T v by iteration, whose error shrinks by ρ in every step."""
     ratio = lam / (lam + 1)
     found = right.copy() if start is None else start
-    scale = max(float(np.abs(right).max(initial=0.0)), 1e-300)
+    scale = (lam + 1) * max(float(np.abs(right).max(initial=0.0)), 1e-300)  # the solution may be so large
     while True:
         following = right + ratio * (transition @ found)
         change = float(np.abs(following - found).max(initial=0.0))

@@ -43,7 +43,8 @@ def worst_policy(rows: Rows, reward: Floats, budgets: Ints, lam: float) -> tuple
     """Return v of the worst flips, shape (n,), and the transition T' that they make."""
     transition = stochastic(rows.base)
     values = converge(transition, reward, lam)
-    tolerance = _TOLERANCE * max(float(np.abs(reward).max(initial=0.0)), 1e-300)
+    # The error of the evaluated values grows with λ + 1, and so does an improvement that is only rounding.
+    tolerance = _TOLERANCE * (lam + 1) ** 2 * max(float(np.abs(reward).max(initial=0.0)), 1e-300)
     while lam > 0:
         held = (values - reward) * (lam + 1) / lam
         flips = rows.best(values, held, budgets)
