@@ -62,6 +62,15 @@ def test_init_says_what_is_wrong_with_the_tables(run, tables):
     assert "--missing mean" in (tables / "gadc.toml").read_text()
 
 
+def test_init_finds_ids_of_which_one_is_listed_twice(run_json, tables):
+    path = tables / "people.csv"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines, lines[1]]) + "\n")
+    found = run_json("init", tables)
+    assert found["node_id"] == "person"
+    assert any("--repair duplicate-ids" in line for line in found["comments"])
+
+
 def test_init_refuses_tables_that_do_not_belong_together(run, tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n1,2\n")
     code, _, err = run("init", tmp_path)

@@ -15,6 +15,7 @@ from gadc.datasets.tables._table import Table
 
 _ROWS = 100_000  # rows of a table that are compared
 _SHARE = 0.5  # of the values of an end that must be ids of nodes
+_DISTINCT = 0.95  # share of the cells of an id that are filled and differ; the rest are mistakes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +34,8 @@ class Found:
 def find_tables(folder: Path, edges: Path | None = None, nodes: Path | None = None) -> Found:
     """Find the edge table and the node table in a folder, and their columns.
 
-    A column of ids has no value twice. The columns of the two ends hold values that are mostly ids.
+    A column of ids has hardly a value twice and few empty cells. The columns of the two ends hold values that
+    are mostly ids.
 
     Args:
         folder: The folder.
@@ -80,7 +82,8 @@ def _match(
     """Tell how well two tables belong together."""
     best: tuple[float, Found] | None = None
     for node_id, ids in node_values[1].items():
-        if not len(ids) or ids.null_count() or ids.is_duplicated().any():
+        distinct = ids.drop_nulls().n_unique() / max(len(ids), 1)
+        if distinct < _DISTINCT:
             continue
         shares = {
             name: float(cells.is_in(ids.implode()).mean() or 0.0)  # type: ignore[arg-type]
@@ -91,7 +94,7 @@ def _match(
         if len(ends) < 2:
             continue
         source, target = sorted(ends, key=list(shares).index)
-        score = shares[source] + shares[target]
+        score = distinct * (shares[source] + shares[target])
         if best is None or score > best[0]:
             found = Found(
                 edges=edges,
