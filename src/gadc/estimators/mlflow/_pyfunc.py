@@ -4,7 +4,7 @@
     log_model(model, "gadc")                       the same as an artifact of a run, or in the registry
     mlflow.pyfunc.load_model("folder").predict(x)  anywhere gadc is installed
 
-The folder names this module as its loader, and MLflow calls `_load_pyfunc` with the safetensors file.
+The folder names this package as its loader, and MLflow calls `_load_pyfunc` with the safetensors file.
 """
 
 from __future__ import annotations
