@@ -153,6 +153,7 @@ def test_a_failed_check_sets_the_exit_code(run, known, hooks, tmp_path):
     assert "Do NOT trust these figures" in page
 
 
+@pytest.mark.slow
 def test_audit_reports_balanced_accuracy_of_standardised_features(run, known):
     options = ("--model", "s2gc", "--setting", "epochs=20", "--rates", "0.2", "--fast", "--no-poisoning")
     _, raw, _ = run("audit", *known, *options, "--json")

@@ -61,6 +61,7 @@ def test_auto_prints_its_finalists_and_one_paragraph(run, folder, mine):
     assert "forecast: 0.4 GB of memory, at most 60 s" in err
 
 
+@pytest.mark.slow
 def test_auto_takes_the_metric_the_weights_and_the_budget(run_json, run, folder, mine):
     options = ("--scoring", "balanced_accuracy", "--class-weight", "balanced", "--time-budget", "30")
     found = run_json("fit", *mine, *options, "-o", folder / "m")

@@ -141,6 +141,7 @@ diffuse_on_disk(operator, x, neumann(4.0, 6), folder + "/f.npy", memory=40 * 4 *
 """
 
 
+@pytest.mark.slow
 def test_diffuse_on_disk_refuses_a_second_process_and_resumes_after_kill_9(tmp_path):
     graph = random_graph(40, 90, 11)
     features = graph.x.float()

@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from gadc.experiments import Cell, Store, Task, current_results, execute, plan
 from gadc.models import GADC, MODELS
 from tests.helpers.paths import ROOT
@@ -54,6 +56,7 @@ def test_execute_begins_a_run_once_the_one_before_is_stored(tmp_path, monkeypatc
     assert len(begun) == 1
 
 
+@pytest.mark.slow
 def test_execute_in_parallel_equals_serial_though_runs_fail_and_processes_are_killed(tmp_path):
     """Starting processes takes the time here, so one pair of them serves all three."""
     table = tiny_table(runs=3, more_rows=(BROKEN,))
@@ -95,6 +98,7 @@ def test_execute_records_a_process_that_dies_and_does_the_rest(tmp_path):
     assert "process died" in next(r.error for r in results if r.row == "deadly")
 
 
+@pytest.mark.slow
 def test_execute_after_a_kill_repeats_only_the_runs_under_way(tmp_path):
     """Resuming gives what an undisturbed run gives."""
     table = tiny_table(runs=1, more_rows=(ENDLESS,))

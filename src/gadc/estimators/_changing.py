@@ -21,7 +21,7 @@ from gadc.models._training.callbacks import Callback, TrainingState
 class ChangingClassifier(ClassPredictor):
     """Update a fitted classifier after its graph has changed."""
 
-    _graph: Data | None
+    _graph: Data | None = None
     _state: DiffusionState | None = None
     _seen: Data  # labels, masks and weights of `fit`
     class_weight: Any

@@ -139,6 +139,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_killed_process_leaves_a_whole_update(tmp_path):
     state = _ring()
     state.update(x={node: torch.zeros(3) for node in range(5)})
