@@ -2,7 +2,7 @@
 
 Each image of scikit-learn's digits is joined with its 10 nearest images, and its pixels get Gaussian noise
 of standard deviation 1; the clean pixels lie in [0, 1]. Diffusion averages every image with the images
-around it. The graph is taken as known, as in the paper, and λ = 16, K = 8 are fixed in advance.
+around it. The graph is taken as known, as in the paper, and λ = 16, K = 8 are an illustration.
 
 The edges are right here, so there is nothing to distrust: plain diffusion (ε = 0) and GADC (III) give the
 same pictures. The classifier is a logistic regression on 20 labelled images per class.
