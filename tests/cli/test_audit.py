@@ -104,6 +104,27 @@ def test_audit_prints_figures_and_writes_a_report(run, known, folder):
         assert text in page
 
 
+def test_audit_certifies_the_model_beside_its_attacks(run, known, folder):
+    report = folder / "certified.html"
+    settings = [
+        f"--setting={one}" for one in ("variant=IV+", "lam=2.0", "num_steps=2", "epochs=20", "neighbors=3")
+    ]
+    options = ("--model", "gadc", *settings, "--rates", "0.1", "--fast", "--no-poisoning", "--no-inductive")
+    _, out, _ = run("audit", *known, *options, "--certify", "--json", "--report", report)
+    certified = json.loads(out)["certified"]
+    assert certified["violations"] == []
+    assert [one["budget"] for one in certified["brackets"]] == [1, 2, 3]
+    for one in certified["brackets"]:
+        assert one["certified"] <= one["attacked"]
+    assert "Certified to attacked accuracy" in report.read_text(encoding="utf-8")
+
+
+def test_audit_does_not_certify_a_hook(run, known, hooks):
+    code, _, err = run("audit", *known, "--hook", f"{hooks}:fit", "--certify")
+    assert code == 2
+    assert "--certify requires a model of gadc" in err
+
+
 def test_audit_of_a_hook_prints_attacks_and_checks(run, known, hooks):
     code, out, _ = run("audit", *known, "--hook", f"{hooks}:fit", "--rates", "0.2", "--no-poisoning")
     assert code == 0, out

@@ -11,20 +11,32 @@ from gadc._base.deferred import deferred
 from gadc._base.scalars import check_choice
 from gadc.cli._graph_data import tell_notes
 from gadc.cli._options.bundle import expand_bundles
-from gadc.cli._options.defender import Hook, ModelName, Settings, make_defender
+from gadc.cli._options.defender import (
+    DEFAULT_MODEL,
+    Hook,
+    ModelName,
+    Settings,
+    make_defender,
+    make_named_model,
+)
 from gadc.cli._options.names import METRICS
 from gadc.cli._options.output import AsJson, ReportFile, check_file, check_report
 from gadc.cli._options.resume import Resume
 from gadc.cli._options.split_graph import SplitGraphOptions
 from gadc.cli._output import command_line, print_json, say
-from gadc.cli._progress import counting, working
+from gadc.cli._progress import counting, iterating, working
 
 if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+    from gadc.models import Model
     from gadc.robustness.auditing import AuditAttack, FindingStore
+    from gadc.robustness.certificates import Certified
 
 with deferred():
     from gadc import robustness
     from gadc.cli._pages import audit as audit_page
+    from gadc.cli._pages import certify as certify_page
 
 
 Rates = Annotated[str, typer.Option("--rates", help="Budgets as shares of the edges, separated by commas.")]
@@ -45,6 +57,15 @@ Findings = Annotated[
     typer.Option(
         "--findings",
         help="File (.jsonl) to which finished attacks are added; an interrupted audit resumes from it.",
+    ),
+]
+
+Certify = Annotated[
+    bool,
+    typer.Option(
+        "--certify/--no-certify",
+        help="Whether the model is also certified against removed edges: what no attack can reach, beside "
+        "what an attack did reach. Takes minutes for most models.",
     ),
 ]
 
@@ -80,6 +101,7 @@ def audit(
     attack: Attacks = None,
     poisoning: Poisoning = True,
     inductive: Inductive = True,
+    certify: Certify = False,
     metric: Metric = "accuracy",
     findings: Findings = None,
     resume: Resume = True,
@@ -100,6 +122,8 @@ def audit(
     usual = robustness.auditing.FAST_AUDIT_ATTACKS if fast else robustness.auditing.AUDIT_ATTACKS
     attacks = (*usual, *(_further_attack(name) for name in attack or ()))
     name, fit = make_defender(model, hook, setting)
+    if certify and hook is not None:
+        raise ValueError("--certify requires a model of gadc (--model), got --hook.")
     with working("Reading the graph"):
         data = graph.read_split(seed)
     tell_notes(data)
@@ -121,14 +145,26 @@ def audit(
             store=store,
             **threats,
         )
+    certified = _certified(make_named_model(model or DEFAULT_MODEL, setting), data, seed) if certify else None
     if report is not None:
-        audit_page.audit_page(command_line(context), graph.title, name, result, data).write(report)
+        page = audit_page.audit_page(command_line(context), graph.title, name, result, data, certified)
+        page.write(report)
         say(f"Wrote {report}.")
     if as_json:
-        print_json({"data": graph.title, "model": name, "seeds": list(numbers), **result.to_dict()})
+        facts = {"data": graph.title, "model": name, "seeds": list(numbers), **result.to_dict()}
+        print_json(facts if certified is None else {**facts, "certified": certified.to_dict()})
     else:
         audit_page.print_audit(graph.title, name, result)
-    raise typer.Exit(0 if result.passed else 1)
+        if certified is not None:
+            certify_page.print_certified(graph.title, name, certified)
+    sound = certified is None or not certified.violations
+    raise typer.Exit(0 if result.passed and sound else 1)
+
+
+def _certified(model: Model, data: Data, seed: int) -> Certified:
+    """Certify the model against removed edges; unlike additions, every model can be certified in minutes."""
+    with working("Certifying", shown=False), iterating("Certifying") as tell:
+        return robustness.certify(data, "edges", model=model, mode="remove", seed=seed, progress=tell)
 
 
 def _further_attack(name: str) -> AuditAttack:

@@ -10,14 +10,14 @@ from gadc._base.deferred import deferred
 from gadc._base.scalars import check_choice
 from gadc.cli._graph_data import tell_notes
 from gadc.cli._options.bundle import expand_bundles
-from gadc.cli._options.defender import Settings, find_model, read_settings
+from gadc.cli._options.defender import Settings, make_named_model
 from gadc.cli._options.output import AsJson, ReportFile, check_report
 from gadc.cli._options.split_graph import SplitGraphOptions
 from gadc.cli._output import command_line, print_json, say
 from gadc.cli._progress import iterating, working
 
 with deferred():
-    from gadc import models, robustness
+    from gadc import robustness
     from gadc.cli._pages import certify as page
 
 
@@ -82,7 +82,8 @@ def certify(
     examined = None if budgets is None else _read_budgets(budgets)
     if setting and model is None:
         raise ValueError("--setting requires --model.")
-    name, made = _make_model(model, setting)
+    name = "default model" if model is None else model
+    made = None if model is None else make_named_model(model, setting)
     with working("Reading the graph"):
         data = graph.read_split(seed)
     tell_notes(data)
@@ -105,16 +106,6 @@ def certify(
     else:
         page.print_certified(graph.title, name, result)
     raise typer.Exit(1 if result.violations else 0)
-
-
-def _make_model(model: str | None, setting: list[str] | None) -> tuple[str, models.Model | None]:
-    if model is None:
-        return "default model", None
-    kind, known = find_model(model)
-    try:
-        return model, models.make_model(kind, **{**known, **read_settings(setting)})
-    except TypeError as error:  # a setting that the model does not have
-        raise ValueError(f"--setting: {error}") from error
 
 
 def _read_budgets(text: str) -> tuple[int, ...]:

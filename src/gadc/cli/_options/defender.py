@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
     from gadc.experiments import Row
+    from gadc.models import Model
     from gadc.robustness.attacks import Scores
     from gadc.robustness.auditing import Fit
 
@@ -55,11 +56,14 @@ def make_defender(model: str | None, hook: str | None, settings: Sequence[str] |
             raise ValueError("--hook is a model of your own; use it without --model and --setting.")
         return hook, load_hook(hook)
     name = model or DEFAULT_MODEL
+    return name, robustness.auditing.fit_of(make_named_model(name, settings))
+
+
+def make_named_model(name: str, settings: Sequence[str] | None) -> Model:
+    """Build the model that `--model` and `--setting` name."""
     kind, known = find_model(name)
     try:
-        return name, robustness.auditing.fit_of(
-            models.make_model(kind, **{**known, **read_settings(settings)})
-        )
+        return models.make_model(kind, **{**known, **read_settings(settings)})
     except TypeError as error:  # a setting that the model does not have
         raise ValueError(f"--setting: {error}") from error
 

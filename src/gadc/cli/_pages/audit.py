@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from torch_geometric.data import Data
 
+from gadc.cli._pages.certify import certified_bars
 from gadc.cli._pages.shared import card, format_facts
 from gadc.report import (
     AccuracyBars,
@@ -23,6 +24,7 @@ from gadc.report import (
 )
 from gadc.robustness.auditing import AuditResult, Finding
 from gadc.robustness.auditing._result import ATTACKER_KNOWLEDGE
+from gadc.robustness.certificates import Certified
 
 _GRAPH_FREE = "MLP without the graph"
 _STYLES = {True: "green", False: "bold red", None: "dim"}
@@ -91,7 +93,14 @@ def print_audit(title: str, name: str, result: AuditResult) -> None:
         console.print(f"note: {note}", markup=False, highlight=False, soft_wrap=True)
 
 
-def audit_page(command: str, title: str, name: str, result: AuditResult, data: Data) -> RunReport:
+def audit_page(
+    command: str,
+    title: str,
+    name: str,
+    result: AuditResult,
+    data: Data,
+    certified: Certified | None = None,
+) -> RunReport:
     """Build the report.
 
     Args:
@@ -100,6 +109,7 @@ def audit_page(command: str, title: str, name: str, result: AuditResult, data: D
         name: Name of the model.
         result: Result of the audit.
         data: The clean graph.
+        certified: Certified and attacked accuracies of the same model; none by default.
     """
     seeds = sorted({one.seed for one in result.findings})
     settings = {
@@ -120,7 +130,7 @@ def audit_page(command: str, title: str, name: str, result: AuditResult, data: D
         checks=[
             Verdict(name=check.name, passed=check.passed, detail=check.detail) for check in result.checks
         ],
-        pictures=[_curves(result)],
+        pictures=[_curves(result), *([] if certified is None else [certified_bars(certified)])],
         notes=[*result.notes, *_NOTES],
     )
 
