@@ -17,7 +17,7 @@ THREATS = {
     "poisoning": "poisoning through training",
 }
 TITLES = {"cora-prognn": "Cora", "citeseer-prognn": "Citeseer"}
-OURS = ("gadc", "ridge")
+OURS = ("gadc", "ridge", "robust-ridge", "student")
 
 
 @dataclass(frozen=True, kw_only=True)
