@@ -5,7 +5,7 @@
 
 One environment is made and grows: the wheel with the core dependencies alone, then each extra in the order of
 `EXTRAS`. After each step `pip check` must be content and the part of `scripts/smoke.py` for it must run.
-Versions are those of `constraints.txt`. The folder is `out/dist`; the two archives stay in `dist`.
+`constraints.txt` sets the versions. The folder is `out/dist`; the two archives stay in `dist`.
 """
 
 from __future__ import annotations

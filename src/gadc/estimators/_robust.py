@@ -49,5 +49,5 @@ def restore_robust(model: Any, arrays: persistence.Arrays) -> nn.Module:
     size = model.n_features_in_
     widths = {tensor.shape[1] for name, tensor in tensors.items() if name.endswith("rows")}
     if widths - {size} or (not widths and len(tensors["weight"]) != size):
-        raise ValueError(f"the arrays must be those of {size} features.")
+        raise ValueError(f"the arrays must have {size} features.")
     return module
