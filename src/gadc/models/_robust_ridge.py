@@ -192,7 +192,8 @@ class SmoothedBeliefs(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         """Score the nodes of a graph."""
-        return self.model.smooth(self.beliefs(x), edge_index, edge_weight)
+        beliefs = remembered("own beliefs", (x, self.beliefs), lambda: self.beliefs(x))
+        return self.model.smooth(beliefs, edge_index, edge_weight)
 
 
 def restored(goal: str, arrays: dict[str, Tensor]) -> nn.Module:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.memo import remembering
 from gadc._base.pairs import decode_pairs, encode_pairs, pair_numbers
 from gadc._base.scalars import check_choice, check_number
 from gadc.datasets._border import check_graph
@@ -197,9 +198,9 @@ class EdgeAttack(ABC):
         data = check_graph(type(self).__name__, data, needs=("edge_index",))
         rules = Rules() if rules is None else rules
         budget = check_budget(type(self).__name__, budget, data, rules)
-        return self.find(
-            Problem(scores=scores, data=data, nodes=nodes, budget=budget, seed=seed, rules=rules)
-        )
+        problem = Problem(scores=scores, data=data, nodes=nodes, budget=budget, seed=seed, rules=rules)
+        with remembering():  # what does not depend on the edges is computed once
+            return self.find(problem)
 
     @abstractmethod
     def find(self, problem: Problem) -> Flips:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import torch
 
-from gadc._base.memo import remembering
 from gadc._base.scalars import check_count
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem
 from gadc.robustness.attacks._budget import best_within
@@ -53,12 +52,11 @@ class FGA(EdgeAttack):
         """Flip until the budget is spent or no flip raises the loss."""
         objective, graph = set_up(problem, self.loss, self.block_size, problem.generator())
         flipped, left = torch.zeros_like(graph.before), problem.budget
-        with remembering():
-            while left > 0 and graph.pairs.shape[1]:
-                gain = (objective.gradient(graph, flipped) / graph.costs).masked_fill(flipped > 0, 0.0)
-                best = best_within(gain, graph.costs, left, limit=self.flips_per_step)
-                flipped[best] = 1.0
-                left -= float(graph.costs[best].double().sum())
-                if not len(best) or self.flips_per_step is None:
-                    break
+        while left > 0 and graph.pairs.shape[1]:
+            gain = (objective.gradient(graph, flipped) / graph.costs).masked_fill(flipped > 0, 0.0)
+            best = best_within(gain, graph.costs, left, limit=self.flips_per_step)
+            flipped[best] = 1.0
+            left -= float(graph.costs[best].double().sum())
+            if not len(best) or self.flips_per_step is None:
+                break
         return Flips(graph.pairs[:, flipped > 0])

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gadc._base.memo import remembering
 from gadc._base.scalars import check_count, check_number
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem
 from gadc.robustness.attacks._budget import ROUNDING, best_within, project
@@ -81,14 +80,13 @@ class PGD(EdgeAttack):
         if not graph.pairs.shape[1]:
             return Flips(graph.pairs)
         length = 0.0
-        with remembering():
-            for step in range(self.num_steps):
-                objective = self._attacked(objective, graph, flipped, step)
-                gradient = objective.gradient(graph, flipped)
-                length = length or self._length(gradient, graph, budget)
-                moved = flipped.add_(gradient, alpha=length / math.sqrt(step + 1))
-                flipped = project(moved, budget, graph.costs)
-            return self._sample(objective, graph, flipped, budget, generator)
+        for step in range(self.num_steps):
+            objective = self._attacked(objective, graph, flipped, step)
+            gradient = objective.gradient(graph, flipped)
+            length = length or self._length(gradient, graph, budget)
+            moved = flipped.add_(gradient, alpha=length / math.sqrt(step + 1))
+            flipped = project(moved, budget, graph.costs)
+        return self._sample(objective, graph, flipped, budget, generator)
 
     def _length(self, gradient: Tensor, graph: RelaxedGraph, budget: float) -> float:
         """Compute the factor of the gradient in the first step."""
