@@ -3,8 +3,11 @@
     cross-entropy        -log softmax(s)_y                  also grows for nodes that are wrong already
     margin               max_{c≠y} s_c - s_y
     tanh-margin          tanh of the margin                 emphasises the nodes near the boundary
+    scaled-margin        tanh of the margin divided by its mean size; the same whatever the unit of the scores
     probability-margin   the margin of softmax(s)
 
+Scores of very different sizes make tanh-margin weak: small ones leave it a plain margin, large ones have no
+slope.
 Geisler et al., "Robustness of Graph Neural Networks at Scale", NeurIPS 2021, compare them.
 """
 
@@ -48,6 +51,13 @@ def tanh_margin(scores: Tensor, labels: Tensor) -> Tensor:
     return margins(scores, labels).tanh().mean()
 
 
+def scaled_margin(scores: Tensor, labels: Tensor) -> Tensor:
+    """Compute the mean tanh of the margin, in units of the mean size of the margins."""
+    found = margins(scores, labels)
+    size = found.detach().abs().mean()
+    return (found / torch.where(size > 0, size, torch.ones_like(size))).tanh().mean()
+
+
 def probability_margin(scores: Tensor, labels: Tensor) -> Tensor:
     """Compute the mean margin of the probabilities."""
     return margins(scores.softmax(1), labels).mean()
@@ -57,6 +67,7 @@ LOSSES: dict[str, Loss] = {
     "cross-entropy": cross_entropy,
     "margin": margin,
     "tanh-margin": tanh_margin,
+    "scaled-margin": scaled_margin,
     "probability-margin": probability_margin,
 }
 
