@@ -4,7 +4,9 @@ import pytest
 import torch
 
 from gadc.models import Ridge
+from gadc.models._closed_form import train_head
 from gadc.models._fast import dense_steps
+from gadc.models._feature_space import leading_directions
 from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
 from tests.helpers.graphs import random_graph
 from tests.helpers.through_training import check_gradient_through_training, check_through_training
@@ -44,6 +46,23 @@ def test_ridge_equals_the_dense_formula():
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_training_on_a_changed_graph_is_fit_on_it(settings):
     check_through_training(Ridge(**settings))
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_scores_equal_the_head_on_diffused_features_on_another_graph(settings):
+    data = tiny_data(dtype=torch.float64)
+    model = Ridge(**settings)
+    fitted = model.fit(data)
+    directions = leading_directions(data.x, model.components)
+    head = train_head(
+        model._rows(data.x, data.edge_index, data.edge_weight, directions),
+        data,
+        penalty=model.penalty,
+        kind=model.head,
+    )
+    x, edges = data.x.flip(1), data.edge_index[:, ::2]
+    expected = head(model._rows(x, edges, None, directions))
+    assert torch.allclose(fitted.scores(x, edges), expected, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("settings", SETTINGS[1:])

@@ -19,7 +19,7 @@ from torch_geometric.data import Data
 from gadc.models._model import Fitted, Model
 from gadc.models._training.callbacks import Callback
 from gadc.models._training.loop import Trained, accuracy
-from gadc.models._training.ridge import kernel_scores, ridge_scores, ridge_targets
+from gadc.models._training.ridge import kernel_scores, ridge_scores, ridge_targets, ridge_weight
 
 PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 HEADS = {"linear": ridge_scores, "gaussian": kernel_scores}
@@ -81,6 +81,12 @@ class Head:
     def __call__(self, rows: Tensor) -> Tensor:
         """Score rows; differentiable in these and in the rows of the training nodes."""
         return HEADS[self.kind](self.known, rows / self.size, self.targets, self.penalty)
+
+    def weight(self) -> Tensor | None:
+        """Return W of a head that is the product `rows @ W`; None for a kernel."""
+        if self.kind != "linear":
+            return None
+        return ridge_weight(self.known, self.targets, self.penalty) / self.size
 
 
 def train_head(rows: Tensor, data: Data, *, penalty: float | None = None, kind: str = "linear") -> Head:

@@ -83,11 +83,20 @@ class Ridge(ClosedForm):
         )
         rows = self._rows(x, edge_index, edge_weight, directions)
         head = train_head(rows, data, penalty=self.penalty, kind=self.head)
+        weight = head.weight()
+        if weight is None:
 
-        def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-            return head(self._rows(x, edge_index, edge_weight, directions))
+            def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+                return head(self._rows(x, edge_index, edge_weight, directions))
 
-        return head(rows), scores
+            return head(rows), scores
+        # (S K X V) W = S K X (V W): few columns are diffused, as many as there are classes.
+        combined = weight if directions is None else directions @ weight
+
+        def linear_scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+            return self._rows(x, edge_index, edge_weight, combined)
+
+        return rows @ weight, linear_scores
 
     def _rows(
         self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, directions: Tensor | None

@@ -34,9 +34,14 @@ def ridge_scores(known: Tensor, rows: Tensor, targets: Tensor, penalty: float) -
         Scores, shape (n, classes).
     """
     check_number("ridge_scores", penalty, "penalty", strict=True)
+    return rows @ ridge_weight(known, targets, penalty)
+
+
+def ridge_weight(known: Tensor, targets: Tensor, penalty: float) -> Tensor:
+    """Return W, shape (d, classes), by the smaller of the two solves."""
     if known.shape[0] > known.shape[1]:
-        return rows @ _solve(known.T @ known, known.T @ targets, penalty)
-    return rows @ (known.T @ _solve(known @ known.T, targets, penalty))
+        return _solve(known.T @ known, known.T @ targets, penalty)
+    return known.T @ _solve(known @ known.T, targets, penalty)
 
 
 def ridge_smoother(known: Tensor, rows: Tensor, penalty: float) -> Tensor:
