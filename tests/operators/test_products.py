@@ -43,6 +43,14 @@ def test_products_equal_dense_and_are_twice_differentiable(rows: int, cols: int,
         assert torch.autograd.gradgradcheck(lambda a, b: sddmm(pattern, a, b), (left, right))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("columns", [0, 1, 2, 7, 8, 9])
+def test_inner_products_do_not_depend_on_the_number_of_columns(columns: int, dtype: torch.dtype):
+    pattern = random_pattern(6, 5, seed=3)
+    left, right = torch.randn(6, columns, dtype=dtype), torch.randn(5, columns, dtype=dtype)
+    torch.testing.assert_close(torch_csr.sddmm(pattern, left, right), sampled(pattern, left, right))
+
+
 @pytest.mark.parametrize("complete", [False, True])
 def test_products_in_numba_are_twice_differentiable(complete: bool):
     pattern = SparsePattern.from_keys(torch.arange(30), 6, 5) if complete else random_pattern(6, 5, seed=3)

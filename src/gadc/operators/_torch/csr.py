@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 import gadc._base.csr  # noqa: F401  drops torch's warning that CSR tensors are in beta
 from gadc.operators._pattern import SparsePattern, index_type
 from gadc.operators._step import Step
+
+_FAST = 8  # columns from which torch samples products of float32 by vectors; below it is ten times slower
 
 
 def _csr(pattern: SparsePattern, values: Tensor) -> Tensor:
@@ -41,6 +44,9 @@ def finish(product: Tensor, step: Step) -> Tensor:
 
 def sddmm(pattern: SparsePattern, left: Tensor, right: Tensor) -> Tensor:
     """Compute the inner products of rows of `left` and `right` at the entries of the pattern."""
+    if 1 < left.shape[1] < _FAST:
+        padding = (0, _FAST - left.shape[1])
+        left, right = pad(left, padding), pad(right, padding)
     zeros = torch.zeros(pattern.nnz, dtype=left.dtype, device=left.device)
     sampled: Tensor = torch.sparse.sampled_addmm(
         _csr(pattern, zeros), left.contiguous(), right.T.contiguous(), beta=0.0
