@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from gadc.robustness.attacks._losses import LOSSES, make_loss, margins
+from gadc.models._training.loss import margins
+from gadc.robustness.attacks._losses import LOSSES, make_loss
 
 SCORES = torch.tensor([[2.0, 1.0, -1.0], [0.0, 3.0, 1.0]], dtype=torch.float64)
 LABELS = torch.tensor([0, 2])

@@ -1,7 +1,8 @@
-"""The loss of a training: cross-entropy with a weight per class and a weight per node."""
+"""Losses: cross-entropy with a weight per class and a weight per node, and how wrong each node is."""
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
@@ -24,3 +25,12 @@ def weighted_cross_entropy(
         weight = weight * class_weight[labels]
     losses = cross_entropy(scores, labels, reduction="none")
     return (losses * weight).sum() / weight.sum()
+
+
+def margins(scores: Tensor, labels: Tensor) -> Tensor:
+    """Compute the best other score minus the score of the label, row by row: positive if it is wrong."""
+    if scores.shape[1] < 2:
+        raise ValueError(f"margins: scores must have at least two columns, got {scores.shape[1]}.")
+    column = labels.unsqueeze(1)
+    others = scores.scatter(1, column, -torch.inf)
+    return others.amax(1) - scores.gather(1, column).squeeze(1)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from gadc._base.budget import prefix_within
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem
-from gadc.robustness.attacks._budget import prefix_within
 from gadc.robustness.attacks._candidates import PairSpace
 from gadc.robustness.attacks._random import num_draws
 

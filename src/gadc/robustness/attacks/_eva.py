@@ -18,12 +18,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gadc._base.budget import prefix_within
 from gadc._base.pairs import decode_pairs, encode_pairs, pair_numbers
 from gadc._base.scalars import check_count, check_share
+from gadc.models._training.loss import margins
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem
-from gadc.robustness.attacks._budget import prefix_within
 from gadc.robustness.attacks._candidates import PairSpace, is_edge
-from gadc.robustness.attacks._losses import check_columns, margins
+from gadc.robustness.attacks._losses import check_columns
 from gadc.robustness.attacks._nodes import check_labelled_nodes
 from gadc.robustness.attacks._random import num_draws
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import torch
 
+from gadc._base.budget import best_within
 from gadc._base.scalars import check_count
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem
-from gadc.robustness.attacks._budget import best_within
 from gadc.robustness.attacks._candidates import BLOCK_SIZE
 from gadc.robustness.attacks._losses import Loss, make_loss
 from gadc.robustness.attacks._relaxation import set_up

@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.budget import best_within
 from gadc._base.memo import remembering
 from gadc._base.scalars import check_choice, check_count
 from gadc.datasets._border import check_graph
 from gadc.robustness.attacks._base import Rules, Scores
-from gadc.robustness.attacks._budget import best_within
 from gadc.robustness.attacks._features import flip_entries, is_binary, move_rows
 from gadc.robustness.attacks._losses import Loss, make_loss
 from gadc.robustness.attacks._nodes import check_labelled_nodes

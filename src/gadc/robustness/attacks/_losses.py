@@ -16,20 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from gadc.models._training.loss import margins
+
 Loss: TypeAlias = Callable[[Tensor, Tensor], Tensor]
-
-
-def margins(scores: Tensor, labels: Tensor) -> Tensor:
-    """Compute the best other score minus the score of the label, row by row: positive if it is wrong."""
-    if scores.shape[1] < 2:
-        raise ValueError(f"margins: scores must have at least two columns, got {scores.shape[1]}.")
-    column = labels.unsqueeze(1)
-    others = scores.scatter(1, column, -torch.inf)
-    return others.amax(1) - scores.gather(1, column).squeeze(1)
 
 
 def check_columns(scores: Tensor, labels: Tensor) -> None:

@@ -23,10 +23,10 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 from torch_geometric.data import Data
 
+from gadc._base.budget import ROUNDING
 from gadc._base.scalars import check_choice, check_count, check_number
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Rules, check_budget
 from gadc.robustness.attacks._best_pairs import best_pairs
-from gadc.robustness.attacks._budget import ROUNDING
 from gadc.robustness.attacks._candidates import PairSpace
 from gadc.robustness.attacks._meta_gradient import (
     Descent,

@@ -15,12 +15,12 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gadc._base.budget import ROUNDING
 from gadc._base.pairs import pair_ends, pair_numbers
 from gadc._base.scalars import check_count, check_number
+from gadc.models._training.loss import margins
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Rules, Scores, check_budget
-from gadc.robustness.attacks._budget import ROUNDING
 from gadc.robustness.attacks._degree_test import DegreeTest
-from gadc.robustness.attacks._losses import margins
 from gadc.robustness.attacks._nodes import check_distinct_nodes, check_labelled_nodes
 from gadc.robustness.attacks._pair_gradient import Diffusion
 from gadc.robustness.attacks._surrogate import fit_surrogate

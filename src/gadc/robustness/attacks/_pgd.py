@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gadc._base.budget import ROUNDING, best_within, project
 from gadc._base.scalars import check_count, check_number
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem
-from gadc.robustness.attacks._budget import ROUNDING, best_within, project
 from gadc.robustness.attacks._candidates import BLOCK_SIZE
 from gadc.robustness.attacks._losses import Loss, make_loss
 from gadc.robustness.attacks._relaxation import Objective, RelaxedGraph, set_up

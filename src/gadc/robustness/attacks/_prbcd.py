@@ -16,10 +16,10 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
+from gadc._base.budget import best_within
 from gadc._base.pairs import encode_pairs, find_sorted, pair_ends, pair_numbers
 from gadc._base.scalars import check_count, check_number
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Scores
-from gadc.robustness.attacks._budget import best_within
 from gadc.robustness.attacks._candidates import PairSpace
 from gadc.robustness.attacks._losses import Loss, check_columns, make_loss
 from gadc.robustness.attacks._memory import check_scores_memory

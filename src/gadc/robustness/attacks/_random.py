@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gadc._base.budget import prefix_within
 from gadc.robustness.attacks._base import EdgeAttack, Flips, Problem, Rules
-from gadc.robustness.attacks._budget import prefix_within
 from gadc.robustness.attacks._candidates import PairSpace
 
 

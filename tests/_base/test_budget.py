@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from gadc.robustness.attacks._budget import best_within, prefix_within, project
+from gadc._base.budget import best_within, prefix_within, project
 
 NUMBERS = st.lists(st.floats(-3, 3), min_size=1, max_size=6)
 COSTS = st.floats(0.25, 4)
