@@ -17,6 +17,7 @@ from tests.helpers.tiny import tiny_data
 FEW = {"epochs": 5, "hidden": 8, "dropout": 0.5}
 NEEDED = {
     "stable": {"max_epochs": 5},
+    "adversarial-gprgnn": {"clean_epochs": 1, "attack_steps": 2},
     "auto": {"families": ("none", "plain"), "time_budget": None},
 }
 WITHOUT_FEATURES = {"label-propagation"}
@@ -27,6 +28,8 @@ WITHOUT_PAPER = {"auto": "ours: chooses among others"}
 WITHOUT_ROW = {
     "label-propagation": "a candidate of auto",
     "rung": "a baseline of benchmarks/defences.py",
+    "gprgnn": "no published figures here",
+    "adversarial-gprgnn": "no published figures on these splits",
     "ridge": "no published figures",
     "robust-ridge": "no published figures",
     "student": "no published figures",

@@ -3,8 +3,9 @@
     GADC                 GADC
     without the graph    FeatureModel
     without the features LabelPropagation
-    graph networks       GCN, GAT, APPNP, GLP, S2GC, IRLS, NAGphormer
+    graph networks       GCN, GAT, APPNP, GLP, GPRGNN, S2GC, IRLS, NAGphormer
     robust networks      AirGNN, ElasticGNN, EvenNet, GNNGuard, HANG, HANGQuad, RobustGCN, RUNG, SoftMedianGDC
+    trained on attacks   AdversarialGPRGNN
     purified graphs      GCNGarnet, GCNJaccard, GCNSVD, ProGNN, StableGCN, SVDPPRGCN, Purified
     in closed form       Ridge, RobustRidge, Student
     made of others       Auto
@@ -20,6 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 from gadc._base.plugins import Registry
+from gadc.models._adversarial_gprgnn import AdversarialGPRGNN
 from gadc.models._airgnn import AirGNN
 from gadc.models._appnp import APPNP
 from gadc.models._elastic import ElasticGNN
@@ -33,6 +35,7 @@ from gadc.models._gcn_jaccard import GCNJaccard
 from gadc.models._gcn_svd import GCNSVD
 from gadc.models._glp import GLP
 from gadc.models._gnnguard import GNNGuard, GuardConv, guard
+from gadc.models._gprgnn import GPRGNN
 from gadc.models._hang import HANG, HamiltonianFlow
 from gadc.models._hang_quad import HANGQuad
 from gadc.models._irls import IRLS
@@ -68,6 +71,8 @@ _BUILTIN: dict[str, type[Model]] = {
     "gnnguard": GNNGuard,
     "elastic": ElasticGNN,
     "evennet": EvenNet,
+    "gprgnn": GPRGNN,
+    "adversarial-gprgnn": AdversarialGPRGNN,
     "rung": RUNG,
     "ridge": Ridge,
     "robust-ridge": RobustRidge,
@@ -139,12 +144,14 @@ __all__ = [
     "GCN",
     "GCNSVD",
     "GLP",
+    "GPRGNN",
     "HANG",
     "IRLS",
     "MODELS",
     "RUNG",
     "S2GC",
     "SVDPPRGCN",
+    "AdversarialGPRGNN",
     "AirGNN",
     "Auto",
     "Callback",
