@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from gadc.models import Ridge
-from gadc.models._closed_form import train_head
 from gadc.models._fast import dense_steps
 from gadc.models._feature_space import leading_directions
+from gadc.models._training.ridge import train_head
 from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
 from tests.helpers.graphs import random_graph
 from tests.helpers.through_training import check_gradient_through_training, check_through_training

@@ -1,7 +1,8 @@
-"""Base of the models whose training has a closed form, so that attacks can go through it.
+"""Models whose training has a closed form, so that attacks can go through it, and what stands in for others.
 
 `trained_on(data, x, edge_index, edge_weight)` of such a model trains on that graph, with the labels and masks
-of `data`, and predicts: one differentiable function. `fit` and `through_training` follow from it.
+of `data`, and predicts: one differentiable function. `fit` and `through_training` follow from it. For models
+that are trained by gradients, a linear head on the same diffusion stands in (`closed_form_scores`).
 """
 
 from __future__ import annotations
@@ -16,13 +17,12 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch_geometric.data import Data
 
+from gadc._base.scalars import check_count, check_number
+from gadc.models._feature_space import leading_directions
 from gadc.models._model import Fitted, Model
 from gadc.models._training.callbacks import Callback
 from gadc.models._training.loop import Trained, accuracy
-from gadc.models._training.ridge import kernel_scores, ridge_scores, ridge_targets, ridge_weight
-
-PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-HEADS = {"linear": ridge_scores, "gaussian": kernel_scores}
+from gadc.models._training.ridge import train_head
 
 Scores = Callable[..., Tensor]
 
@@ -60,59 +60,39 @@ class ClosedForm(Model):
         return scores
 
 
-@dataclass(frozen=True, eq=False)
-class Head:
-    """A head that was trained in closed form.
+def closed_form_scores(
+    data: Data,
+    features: Tensor,
+    diffusion: Callable[[Tensor, Tensor | None], Callable[[Tensor], Tensor]],
+    *,
+    rank: int = 128,
+    penalty: float = 0.01,
+) -> Scores:
+    """Return the function `(x, edge_index, edge_weight=None) -> scores of all nodes`; it does not use `x`.
 
-    Attributes:
-        known: Rows of the training nodes, of unit size on average.
-        size: Root of the mean squared norm that rows are divided by.
-        targets: Targets of the training nodes.
-        penalty: Weight of the penalty, relative to the mean squared norm.
-        kind: A name in `HEADS`.
-    """
-
-    known: Tensor
-    size: Tensor
-    targets: Tensor
-    penalty: float
-    kind: str
-
-    def __call__(self, rows: Tensor) -> Tensor:
-        """Score rows; differentiable in these and in the rows of the training nodes."""
-        return HEADS[self.kind](self.known, rows / self.size, self.targets, self.penalty)
-
-    def weight(self) -> Tensor | None:
-        """Return W of a head that is the product `rows @ W`; None for a kernel."""
-        if self.kind != "linear":
-            return None
-        return ridge_weight(self.known, self.targets, self.penalty) / self.size
-
-
-def train_head(rows: Tensor, data: Data, *, penalty: float | None = None, kind: str = "linear") -> Head:
-    """Train a head on the rows of the training nodes.
+        F = S(A) X V,    scores = F W,    W: ridge regression on the rows of the training nodes
 
     Args:
-        rows: One row per node of `data`, shape (n, r).
-        data: Labels and masks.
-        penalty: Weight of the penalty, relative to the mean squared norm of the rows; None, the default,
-            takes the one of `PENALTIES` with the highest accuracy on the validation nodes.
-        kind: "linear" (default) or "gaussian".
+        data: The graph, whose labels and `train_mask` are used.
+        features: Features X as the model diffuses them, shape (n, d).
+        diffusion: Function `(edge_index, edge_weight) -> S` that returns the linear map S of columns.
+        rank: Largest number of columns of X V, 128 by default; V are the leading directions of X.
+        penalty: Weight of the penalty relative to the squared norm of the rows of the training nodes, 0.01 by
+            default.
     """
-    known = rows[data.train_mask]
-    mean = known.square().sum(1).mean()
-    size = torch.where(mean > 0, mean, torch.ones_like(mean)).sqrt()
-    targets = ridge_targets(data.y[data.train_mask], int(data.y.max()) + 1, rows.dtype)
-    if penalty is None:
-        with torch.no_grad():
-            penalty = _best_penalty(Head(known / size, size, targets, 1.0, kind), rows, data)
-    return Head(known / size, size, targets, penalty, kind)
+    check_count("closed_form_scores", rank, "rank", low=1)
+    check_number("closed_form_scores", penalty, "penalty", strict=True)
+    labelled = data.__copy__()
+    labelled.train_mask = data.train_mask & (data.y >= 0)
+    count = int(labelled.train_mask.sum())
+    if not count:
+        raise ValueError("closed_form_scores: train_mask must name at least one node with a label, got none.")
+    features = features.detach()
+    directions = leading_directions(features, rank)
+    narrow = features if directions is None else features @ directions
 
+    def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        rows = diffusion(edge_index, edge_weight)(narrow)
+        return train_head(rows, labelled, penalty=penalty * count)(rows)
 
-def _best_penalty(head: Head, rows: Tensor, data: Data) -> float:
-    val, labels = rows[data.val_mask], data.y[data.val_mask]
-    if not len(labels):
-        return 1.0
-    heads = [Head(head.known, head.size, head.targets, one, head.kind) for one in PENALTIES]
-    found = [accuracy(one(val), labels) for one in heads]
-    return PENALTIES[found.index(max(found))]
+    return scores

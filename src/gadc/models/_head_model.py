@@ -13,9 +13,9 @@ from torch.nn.functional import linear
 from torch_geometric.data import Data
 
 from gadc._base.threads import threads_for
+from gadc.models._closed_form import closed_form_scores
 from gadc.models._model import Fitted, TrainedModel
 from gadc.models._training.callbacks import Callback
-from gadc.models._training.closed_form import closed_form_scores
 from gadc.models._training.heads import MLP, build_head
 from gadc.models._training.loop import Trained, train
 

@@ -19,9 +19,10 @@ from torch_geometric.data import Data
 from gadc._base.memo import remembered
 from gadc._base.scalars import check_choice, check_count, check_number
 from gadc.diffusion import NORMALIZATIONS, make_transition, neumann
-from gadc.models._closed_form import HEADS, ClosedForm, Scores, train_head
+from gadc.models._closed_form import ClosedForm, Scores
 from gadc.models._fast.dense_steps import diffuse_columns
 from gadc.models._feature_space import feature_columns, leading_directions
+from gadc.models._training.ridge import HEADS, train_head
 
 
 @dataclass(frozen=True, kw_only=True)

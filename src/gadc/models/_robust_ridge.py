@@ -26,9 +26,10 @@ from torch_geometric.data import Data
 from gadc._base.memo import remembered
 from gadc._base.scalars import check_choice, check_count, check_number, check_share
 from gadc.diffusion._graph import adjacency
-from gadc.models._closed_form import ClosedForm, Scores, train_head
+from gadc.models._closed_form import ClosedForm, Scores
 from gadc.models._feature_space import feature_columns, leading_directions
 from gadc.models._student import Imitation, Student
+from gadc.models._training.ridge import train_head
 from gadc.operators import LinearOperator, row_sums
 
 # Trust t and exponent q of the gate for each goal; chosen on validation nodes under attack.

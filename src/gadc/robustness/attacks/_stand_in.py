@@ -17,7 +17,7 @@ from gadc._base.scalars import check_count
 from gadc._base.validation import check_features
 from gadc.diffusion import Plain
 from gadc.models import Model
-from gadc.models._training.closed_form import closed_form_scores
+from gadc.models._closed_form import closed_form_scores
 from gadc.robustness.attacks._base import Scores
 
 

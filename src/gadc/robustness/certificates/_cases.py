@@ -17,9 +17,8 @@ from torch_geometric.data import Data
 
 from gadc._base.memo import remembering
 from gadc.models import GADC, Model, Ridge
-from gadc.models._closed_form import train_head
 from gadc.models._feature_space import leading_directions
-from gadc.models._training.ridge import ridge_smoother, ridge_targets
+from gadc.models._training.ridge import ridge_smoother, ridge_targets, train_head
 from gadc.robustness.attacks import FeatureAttack, Flips, Rules, Scores, make_attack
 from gadc.robustness.attacks._features import is_binary
 from gadc.robustness.certificates._certificate import Certificate

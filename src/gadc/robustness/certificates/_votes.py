@@ -33,8 +33,8 @@ from gadc._base.pairs import pair_numbers
 from gadc._base.scalars import check_choice, check_count, check_number
 from gadc.datasets._border import check_graph
 from gadc.diffusion import NORMALIZATIONS
-from gadc.models._closed_form import HEADS, train_head
 from gadc.models._feature_space import feature_columns, leading_directions
+from gadc.models._training.ridge import HEADS, train_head
 from gadc.robustness.certificates._certificate import Certificate, radii_from_losses
 from gadc.robustness.certificates._nodes import Tested, margins_over
 

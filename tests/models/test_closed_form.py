@@ -5,7 +5,7 @@ import torch
 
 from gadc.datasets import csbm
 from gadc.models import make_model
-from gadc.models._training.closed_form import closed_form_scores
+from gadc.models._closed_form import closed_form_scores
 from gadc.models._training.ridge import ridge_scores, ridge_targets
 
 
