@@ -105,7 +105,7 @@ class Injection:
             # Gains are shifted to be positive, so that an edge is added even if none helps.
             gain = (gain - gain.min() + 1).masked_fill(flipped > 0, 0.0)
             flipped[best_within(gain, graph.costs, 1.0)] = 1.0
-        changed = objective.data.clone()
+        changed = objective.data.__copy__()  # the same features: what depends on them is remembered
         weights = graph.weights(flipped)
         changed.edge_index = graph.edge_index[:, weights > 0]
         if objective.data.edge_weight is not None:
