@@ -106,8 +106,8 @@ def attack(
     """Attack a trained model, store the flipped edges, and show what they do to the model.
 
     Attacks by gradient differentiate the model itself. The attacks poison-pgd and poison-prbcd differentiate
-    its training, or ridge regression where it has none. Metattack attacks the training of a surrogate; if it
-    is interrupted, the same command resumes it.
+    its training, or ridge regression where it has none; poison-eva trains it again and again. Metattack
+    attacks the training of a surrogate; if it is interrupted, the same command resumes it.
 
     Example: gadc attack --data cora-prognn --attack metattack --rate 0.25 -o attacked.npz
     """
@@ -177,11 +177,17 @@ class AttackRequest:
             "rules": robustness.attacks.Rules(mode=self.mode),
         }
         if attack.attacks_training:
-            scores = robustness.attacks.training_scores(
-                getattr(self.fit, "model", None), self.data, seed=self.seed
-            )
+            scores = self._training(attack)
         with working(f"Attacking with {self.attack}"):
             return attack(scores, self.data, seed=self.seed, **limits)
+
+    def _training(self, attack: EdgeAttack) -> Scores:
+        """Return training and prediction as one function of the graph."""
+        model = getattr(self.fit, "model", None)
+        if attack.needs_gradient:
+            return robustness.attacks.training_scores(model, self.data, seed=self.seed)
+        own = None if model is None else model.through_training(self.data, seed=self.seed)
+        return own or robustness.attacks.retraining_scores(self.fit, self.data, seed=self.seed)
 
     def test_accuracies(self, scores: Scores, flips: Flips) -> dict[str, float]:
         """Return the test accuracies in percent: without flips, with flips, and after training with flips."""

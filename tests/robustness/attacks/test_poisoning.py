@@ -7,13 +7,14 @@ from torch.nn.functional import one_hot
 from gadc.datasets import csbm
 from gadc.models import make_model
 from gadc.models._training.loop import accuracy
-from gadc.robustness.attacks import make_attack, stand_in_scores, training_scores
+from gadc.robustness.attacks import make_attack, retraining_scores, stand_in_scores, training_scores
 from gadc.robustness.attacks._base import Problem, Rules
 from gadc.robustness.attacks._poisoning import with_known_labels
 from tests.helpers import dense
 
 DATA = csbm(90, homophily=0.9, signal=1.0, seed=0)
 NODES = torch.nonzero(DATA.test_mask).flatten()
+STAND_IN = stand_in_scores(DATA)
 
 
 def retrained(model, flips):
@@ -50,6 +51,48 @@ def test_poisoning_through_the_training_is_stronger_than_random_flips(name):
     flips = attack(training_scores(model, DATA), DATA, nodes=NODES, budget=budget)
     drawn = make_attack("random")(None, DATA, nodes=NODES, budget=budget)
     assert retrained(model, flips) < retrained(model, drawn) - 10
+
+
+def test_poison_eva_attacks_any_training_and_is_stronger_than_random_flips():
+    class Nearest:
+        """A model without a gradient: the class of the nearest class centre by sums over neighbours."""
+
+        def __call__(self, data, seed):
+            def summed(x, edge_index):
+                return x.index_add(0, edge_index[0], x[edge_index[1]]).detach()
+
+            known = summed(data.x, data.edge_index)[data.train_mask]
+            centres = torch.stack([known[data.y[data.train_mask] == one].mean(0) for one in (0, 1)])
+            return lambda x, edge_index, edge_weight=None: -torch.cdist(summed(x, edge_index), centres)
+
+    scores = retraining_scores(Nearest(), DATA)
+
+    def left(flips):
+        changed = flips.apply(DATA)
+        return accuracy(scores(changed.x, changed.edge_index)[NODES], DATA.y[NODES])
+
+    attack = make_attack("poison-eva", num_generations=15, population=10)
+    assert attack.attacks_training
+    assert not attack.needs_gradient
+    found = left(attack(scores, DATA, nodes=NODES, budget=40))
+    drawn = [make_attack("random")(None, DATA, nodes=NODES, budget=40, seed=seed) for seed in range(10)]
+    assert found < min(left(one) for one in drawn)
+
+
+@pytest.mark.parametrize("name", ["poison-pgd", "poison-prbcd", "poison-eva"])
+def test_every_attack_on_the_training_knows_both_levels(name):
+    short = {"num_generations": 1, "population": 3} if name == "poison-eva" else {"num_steps": 1}
+    hidden = DATA.clone()
+    hidden.y[~DATA.train_mask] = 1 - hidden.y[~DATA.train_mask]
+    found = [
+        make_attack(name, known_labels=known, **short)(
+            STAND_IN, data, nodes=NODES, budget=20
+        ).pairs.T.tolist()
+        for data in (DATA, hidden)
+        for known in ("training", "all")
+    ]
+    assert found[0] == found[2]  # labels of other nodes are not looked at
+    assert found[1] != found[3]
 
 
 def test_poisoning_with_training_labels_sees_no_other_label():

@@ -14,6 +14,7 @@ ATTACKS = (
     "eva",
     "poison-pgd",
     "poison-prbcd",
+    "poison-eva",
     "metattack",
     "nettack",
 )

@@ -10,7 +10,8 @@ An attack does not know the model: it differentiates a function `(x, edge_index,
 - `RandomFlips`, `DICE`: use no scores. `FGA`, `PGD`, `MinMax`, `PRBCD`, `GRBCD`: follow the gradient of the
   scores. `EvA`: evolves flips without a gradient. `Metattack`, `Nettack`: attack a surrogate of their own.
 - `PoisonPGD`, `PoisonPRBCD`: follow the gradient through the training, which `training_scores` and
-  `stand_in_scores` turn into a function of the graph.
+  `stand_in_scores` turn into a function of the graph. `PoisonEvA` needs no gradient:
+  `retraining_scores` takes any training.
 - `FeatureAttack`, `Injection`: change features, and add nodes, instead of flipping edges.
 - `Rules`: what the attacker is allowed to do. `LOSSES`, `make_loss`: what the attacker maximises.
 - `save_perturbation`, `load_perturbation`, `make_manifest`: attacks on disk.
@@ -33,10 +34,10 @@ from gadc.robustness.attacks._metattack import Metattack
 from gadc.robustness.attacks._minmax import MinMax
 from gadc.robustness.attacks._nettack import Nettack
 from gadc.robustness.attacks._pgd import PGD
-from gadc.robustness.attacks._poisoning import PoisonPGD, PoisonPRBCD
+from gadc.robustness.attacks._poisoning import PoisonEvA, PoisonPGD, PoisonPRBCD
 from gadc.robustness.attacks._prbcd import GRBCD, PRBCD
 from gadc.robustness.attacks._random import RandomFlips
-from gadc.robustness.attacks._stand_in import stand_in_scores, training_scores
+from gadc.robustness.attacks._stand_in import retraining_scores, stand_in_scores, training_scores
 from gadc.robustness.attacks._storage import load_perturbation, make_manifest, save_perturbation
 
 _BUILTIN: dict[str, Callable[..., EdgeAttack]] = {
@@ -50,6 +51,7 @@ _BUILTIN: dict[str, Callable[..., EdgeAttack]] = {
     "eva": EvA,
     "poison-pgd": PoisonPGD,
     "poison-prbcd": PoisonPRBCD,
+    "poison-eva": PoisonEvA,
     "metattack": Metattack,
     "nettack": Nettack,
 }
@@ -117,6 +119,7 @@ __all__ = [
     "Metattack",
     "MinMax",
     "Nettack",
+    "PoisonEvA",
     "PoisonPGD",
     "PoisonPRBCD",
     "RandomFlips",
@@ -127,6 +130,7 @@ __all__ = [
     "make_loss",
     "make_manifest",
     "register_attack",
+    "retraining_scores",
     "save_perturbation",
     "stand_in_scores",
     "training_scores",

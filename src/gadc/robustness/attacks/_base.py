@@ -155,6 +155,8 @@ class EdgeAttack(ABC):
     Attributes:
         attacks_training: Whether the scores have to be a function of the graph that includes the training, as
             `training_scores` returns it; False unless an attack overrides it.
+        needs_gradient: Whether the scores, where they are used, must pass a gradient to `edge_weight`; True
+            unless an attack overrides it.
 
     Examples:
         >>> import torch
@@ -168,6 +170,7 @@ class EdgeAttack(ABC):
     """
 
     attacks_training: ClassVar[bool] = False
+    needs_gradient: ClassVar[bool] = True
 
     def __call__(
         self,

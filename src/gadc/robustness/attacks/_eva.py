@@ -14,6 +14,7 @@ trains a model. Equal accuracies are told apart by the mean tanh margin.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -53,6 +54,8 @@ class EvA(EdgeAttack):
         >>> len(EvA(num_generations=3, population=4)(scores, data, nodes=torch.arange(60), budget=10)) <= 10
         True
     """
+
+    needs_gradient: ClassVar[bool] = False
 
     num_generations: int = 100
     population: int = 32

@@ -1,6 +1,7 @@
 """Training as a function of the graph, for attacks on the training of any model.
 
     its own training    `Model.through_training`: exact, or the last steps of gradient descent
+    trained again       any training, as it is; without a gradient
     a stand-in          ridge regression on Â^K X, differentiable whatever the attacked model is
 
 Flips that are found through the stand-in harm most models that are trained on the same graph.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
@@ -41,6 +43,35 @@ def training_scores(model: Model | None, data: Data, *, seed: int = 0) -> Scores
     """
     own = None if model is None else model.through_training(data, seed=seed)
     return stand_in_scores(data) if own is None else own
+
+
+def retraining_scores(fit: Callable[[Data, int], Scores], data: Data, *, seed: int = 0) -> Scores:
+    """Return training and prediction as one function of the graph, for `poison-eva`; it has no gradient.
+
+    Args:
+        fit: Function `(data, seed) -> scores` that trains a model.
+        data: The graph, whose labels and masks are used.
+        seed: Seed of the training, 0 by default.
+
+    Examples:
+        >>> from gadc.datasets import csbm
+        >>> from gadc.models import make_model
+        >>> data = csbm(60, seed=0)
+        >>> gcn = make_model("gcn", epochs=2)
+        >>> scores = retraining_scores(lambda data, seed: gcn.fit(data, seed=seed).scores, data)
+        >>> scores(data.x, data.edge_index[:, :50]).shape  # trained without the other edges
+        torch.Size([60, 2])
+    """
+
+    def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        changed = data.__copy__()
+        changed.x, changed.edge_index, changed.edge_weight = x, edge_index, edge_weight
+        with torch.enable_grad():
+            trained = fit(changed, seed)
+        with torch.no_grad():
+            return trained(x, edge_index, edge_weight)
+
+    return scores
 
 
 def stand_in_scores(data: Data, *, num_steps: int = 2, rank: int = 128, penalty: float = 0.01) -> Scores:

@@ -20,8 +20,9 @@ class AuditAttack:
         name: Name of the attack in the report.
         kind: "blind" uses no scores, "transfer" the scores of a GCN, "adaptive" the scores of the audited
             model. The other kinds attack the training, so only the accuracy after retraining counts:
-            "poisoning" by a surrogate of its own, "training" through the training of the audited model, and
-            "stand-in" through ridge regression, see `gadc.robustness.attacks.training_scores`.
+            "poisoning" by a surrogate of its own, "training" through the training of the audited model (or
+            by training it again and again, if the attack needs no gradient), and "stand-in" through ridge
+            regression, see `gadc.robustness.attacks.training_scores`.
         attack: Name of the attack in `gadc.robustness.ATTACKS`.
         settings: Settings of the attack; its defaults if left out.
         max_nodes: The attack is left out on graphs with more nodes; None (the default) has no limit.
@@ -45,6 +46,11 @@ class AuditAttack:
     def make(self) -> EdgeAttack:
         """Build the attack itself."""
         return make_attack(self.attack, **self.settings)
+
+    @property
+    def needs_gradient(self) -> bool:
+        """Whether the attacked scores must pass a gradient to the edges."""
+        return self.make().needs_gradient
 
     @property
     def attacks_training(self) -> bool:

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc.models import make_model
-from gadc.robustness.attacks import Flips, Scores, stand_in_scores
+from gadc.robustness.attacks import Flips, Scores, retraining_scores, stand_in_scores
 from gadc.robustness.auditing._attacks import AuditAttack
 from gadc.robustness.auditing._findings import THREATS, Finding, strongest_attacks
 from gadc.robustness.auditing._gradient_probe import GradientProbe, probe_gradient
@@ -107,7 +107,7 @@ class Defender:
             if attack.max_nodes is not None and self.data.num_nodes > attack.max_nodes:
                 self.problems.skip(name, f"the graph has more than {attack.max_nodes:,} nodes")
                 continue
-            if attack.kind == "training" and self.training is None:
+            if attack.kind == "training" and attack.needs_gradient and self.training is None:
                 self.problems.skip(name, "the model has no training that can be differentiated")
                 continue
             for rate in rates:
@@ -222,8 +222,10 @@ class Defender:
         scores: Scores | None = self.scores
         if attack.kind == "transfer":
             scores = self.surrogate
-        elif attack.kind in ("training", "stand-in"):
-            scores = self.training if attack.kind == "training" else self.stand_in
+        elif attack.kind == "stand-in":
+            scores = self.stand_in
+        elif attack.kind == "training":
+            scores = self.training or retraining_scores(self.fit, self.data, seed=self.seed)
         unlabelled = attack.kind == "poisoning"
         nodes = torch.nonzero(~self.data.train_mask).flatten() if unlabelled else self.nodes
         rules = self.protocol.rules
