@@ -156,6 +156,23 @@ def test_audit_resumes_from_its_findings(run, known, hooks, tmp_path):
     assert (tmp_path / "audit.jsonl.old").exists()
 
 
+def test_audit_does_not_resume_for_another_graph_or_another_hook(run, known, hooks, folder, tmp_path):
+    options = ("--rates", "0.2", "--fast", "--no-poisoning", "--no-inductive", "--findings")
+    own = ("--hook", f"{hooks}:fit", *options, tmp_path / "audit.jsonl")
+    run("audit", *known, *own)
+    table = (folder / "known.csv").read_text()
+    head, first, *rest = table.splitlines()
+    (folder / "known.csv").write_text(
+        "\n".join([head, ",".join([*first.split(",")[:1], *rest[0].split(",")[1:]]), *rest])
+    )
+    code, _, err = run("audit", *known, *own)
+    assert (code, "must belong to this audit" in err) == (2, True)
+    (folder / "known.csv").write_text(table)
+    hooks.write_text(HOOKS + "\n# changed\n")
+    code, _, err = run("audit", *known, *own)
+    assert (code, "must belong to this audit" in err) == (2, True)
+
+
 def test_audit_marks_a_model_that_never_reads_an_edge(run, known):
     options = ("--model", "mlp", "--setting", "epochs=20", "--rates", "0.2", "--fast", "--no-poisoning")
     _, out, _ = run("audit", *known, *options, "--no-inductive")
@@ -189,7 +206,7 @@ def test_a_model_without_the_graph_has_no_gradient_to_check(run, known):
     options = ("--model", "mlp", "--setting", "epochs=20", "--rates", "0.2", "--fast", "--no-poisoning")
     _, out, _ = run("audit", *known, *options)
     assert re.search(r"not judged +the gradient goes through the defence", out)
-    assert "note: PGD failed: attack: scores must pass a gradient" in out
+    assert "note: PGD was skipped: no edge moves the scores of the trained model" in out
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -131,8 +132,10 @@ def audit(
     threats = {"poisoning": poisoning, "inductive": inductive}
     num_stages = robustness.auditing.count_stages(shares, attacks, numbers, **threats)
     identity = {"model": name, "settings": list(setting or ()), "data": graph.title, "metric": metric}
-    checksum = robustness.attacks._storage.edges_checksum(data)
-    store = _open_store(findings, {**identity, "split": graph.split, "edges": checksum}, resume=resume)
+    identity |= {"split": graph.split, "graph": robustness.attacks._storage.graph_checksum(data)}
+    if hook is not None:
+        identity["code"] = sha256(Path(hook.rpartition(":")[0]).read_bytes()).hexdigest()
+    store = _open_store(findings, identity, resume=resume) if findings is not None else None
     with working("Auditing", shown=False), counting(num_stages) as begin:
         result = robustness.auditing.audit(
             fit,
@@ -173,9 +176,7 @@ def _further_attack(name: str) -> AuditAttack:
     return robustness.auditing.AuditAttack(name=name, kind=kind, attack=name)
 
 
-def _open_store(path: Path | None, identity: dict[str, Any], *, resume: bool) -> FindingStore | None:
-    if path is None:
-        return None
+def _open_store(path: Path, identity: dict[str, Any], *, resume: bool) -> FindingStore:
     check_file(path, "--findings")
     if not resume and path.exists():
         path.replace(path.with_name(f"{path.name}.old"))

@@ -14,6 +14,7 @@ from gadc.datasets import load
 from gadc.robustness.attacks._base import Flips
 from gadc.robustness.attacks._storage import (
     edges_checksum,
+    graph_checksum,
     load_perturbation,
     make_manifest,
     save_perturbation,
@@ -52,6 +53,22 @@ def test_edges_checksum_ignores_the_order_of_edges():
     shuffled = DATA.clone()
     shuffled.edge_index = DATA.edge_index.flip(1)
     assert edges_checksum(shuffled) == edges_checksum(DATA) != edges_checksum(_flips().apply(DATA))
+
+
+@pytest.mark.parametrize("name", ["x", "y", "train_mask", "edge_weight"])
+def test_graph_checksum_depends_on_everything_that_is_trained_on(name):
+    changed = DATA.clone()
+    made = {"edge_weight": torch.ones(DATA.num_edges), "train_mask": ~DATA.train_mask}
+    changed[name] = made[name] if name in made else DATA[name].flip(0)
+    assert graph_checksum(DATA.clone()) == graph_checksum(DATA) != graph_checksum(changed)
+
+
+def test_graph_checksum_takes_sparse_features():
+    sparse = DATA.clone()
+    sparse.x = DATA.x.to_sparse()
+    other = sparse.clone()
+    other.x = (2 * DATA.x).to_sparse()
+    assert graph_checksum(sparse) == graph_checksum(sparse.clone()) != graph_checksum(other)
 
 
 def test_save_perturbation_accepts_zero_flips(tmp_path):

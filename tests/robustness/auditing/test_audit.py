@@ -137,6 +137,59 @@ def test_audit_passes_a_model_that_uses_no_graph():
     assert {one.accuracy for one in result.findings} == set(result.clean)
 
 
+def test_audit_skips_adaptive_attacks_on_scores_that_no_edge_moves():
+    result = audit_small(models.graph_free, attacks=models.EVASION, inductive=True)
+    assert {one.attack for one in result.findings} == {"random", "DICE", "transfer"}
+    for name in ("PGD", "FGA", "PGD, arriving nodes", "FGA, arriving nodes"):
+        assert result.skipped[name] == "no edge moves the scores of the trained model"
+
+
+def test_audit_runs_rates_in_order_and_once():
+    result = audit_small(models.graph_free, attacks=models.EVASION[:1], rates=(0.2, 0.1, 0.2))
+    assert [one.rate for one in result.findings] == [0.1, 0.2]
+
+
+@pytest.mark.parametrize("name", ["ridge", "robust-ridge", "student"])
+def test_unlimited_budget_is_spent_on_every_threat(name):
+    few = {"neighbors": 5} | ({"penalty": 0.3} if name == "ridge" else {})
+    attacks = (models.EVASION[1], models.EVASION[3])
+    result = audit_small(make_model(name, **few), attacks=attacks, poisoning=True, inductive=True)
+    most = max(result.graph_free[0], result.trivial) + 5
+    assert len(result.unlimited) == len(result.unlimited_inductive) == len(result.unlimited_poisoning) == 1
+    assert result.reads == ("memory" if name == "student" else "edges")
+    assert (result.unlimited[0] > most) == (name == "student")
+    check = result.checks[UNLIMITED]
+    assert check.passed
+    assert ("robust by memory" in check.detail) == (name == "student")
+    for threat in ("inductive", "poisoning"):
+        assert threat in check.detail
+
+
+def test_poison_eva_attacks_the_training_of_a_hook():
+    eva = AuditAttack(
+        name="EvA", kind="training", attack="poison-eva", settings={"num_generations": 3, "population": 4}
+    )
+    trained = []
+
+    def nearest(data, seed):
+        """Train a model without a gradient."""
+        trained.append(data.edge_index.shape[1])
+        known = data.x.index_add(0, data.edge_index[0], data.x[data.edge_index[1]])[data.train_mask]
+        centres = torch.stack([known[data.y[data.train_mask] == one].mean(0) for one in (0, 1)])
+
+        def scores(x, edge_index, edge_weight=None):
+            return -torch.cdist(x.index_add(0, edge_index[0], x[edge_index[1]]), centres).detach()
+
+        return scores
+
+    result = audit_small(nearest, attacks=(eva,), rates=(0.2,), poisoning=True)
+    [found] = result.findings
+    assert found.evasion is None
+    assert found.poisoning < result.clean[0]
+    assert found.valid
+    assert len(trained) > 4 + 3 * 2
+
+
 def test_audit_runs_several_seeds_and_splits():
     graphs = {seed: models.graph(num_nodes=60 + 20 * seed) for seed in (0, 1)}
     told = []

@@ -88,6 +88,20 @@ def edges_checksum(data: Data) -> str:
     return hashlib.sha256(numbers.numpy().astype("<i8").tobytes()).hexdigest()
 
 
+def graph_checksum(data: Data) -> str:
+    """Compute the SHA-256 of all that a model is trained and tested on: edges, features, labels and masks."""
+    digest = hashlib.sha256(edges_checksum(data).encode())
+    for name in ("edge_weight", "x", "y", "train_mask", "val_mask", "test_mask"):
+        value = data.get(name)
+        if value is None:
+            continue
+        digest.update(name.encode())
+        parts = [value.coalesce().indices(), value.coalesce().values()] if value.is_sparse else [value]
+        for part in parts:
+            digest.update(part.detach().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
 def save_perturbation(path: str | os.PathLike[str], flips: Flips, manifest: Mapping[str, Any]) -> None:
     """Write flips and their manifest to a file; an interrupted write leaves no partial file.
 

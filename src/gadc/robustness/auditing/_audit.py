@@ -88,7 +88,7 @@ def audit(
     for rate in rates:
         check_number("audit", rate, "each of rates", strict=True)
     check_choice("audit", metric, "metric", tuple(METRICS))
-    asked = _asked(attacks, poisoning)
+    rates, asked = sorted(set(rates)), _asked(attacks, poisoning)
     problems = Problems()
     fit = fit_of(model)
     graphs = {seed: _checked(data if isinstance(data, Data) else data(seed)) for seed in seeds}

@@ -101,7 +101,10 @@ class Defender:
     def findings(
         self, rates: Sequence[float], attacks: Sequence[AuditAttack], poisoning: bool
     ) -> Iterator[Finding]:
-        """Run each attack at each rate; an attack that fails at one rate is not run at larger ones."""
+        """Run each attack at each rate, the smallest first.
+
+        An attack that fails at one rate is not run at larger ones.
+        """
         for attack in attacks:
             name = self._called(attack.name)
             if attack.max_nodes is not None and self.data.num_nodes > attack.max_nodes:
@@ -109,6 +112,9 @@ class Defender:
                 continue
             if attack.kind == "training" and attack.needs_gradient and self.training is None:
                 self.problems.skip(name, "the model has no training that can be differentiated")
+                continue
+            if attack.kind == "adaptive" and not self._edges_matter:
+                self.problems.skip(name, "no edge moves the scores of the trained model")
                 continue
             for rate in rates:
                 self._begin(f"{name}, {rate:g} of the edges")
@@ -189,8 +195,16 @@ class Defender:
     def probe(self) -> GradientProbe | None:
         """Compare the gradient that attacks follow with finite differences."""
         self._begin("gradient")
+        return self._probe
+
+    @cached_property
+    def _probe(self) -> GradientProbe | None:
         asked = partial(probe_gradient, self.scores, self.data, self.nodes, seed=self.seed)
         return self.problems.attempt("the check of the gradient", asked)
+
+    @property
+    def _edges_matter(self) -> bool:
+        return self._probe is None or self._probe.edges_matter
 
     def _run(self, attack: AuditAttack, rate: float, poisoning: bool) -> Finding:
         """Run one attack at one rate, then test and retrain on the attacked graph."""
