@@ -6,6 +6,8 @@ UCI Machine Learning Repository, 1998).
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -54,13 +56,23 @@ def digits(
     pixels, targets = load_digits(return_X_y=True)
     masks = _masks(targets, labels_per_class, seed)  # first, as it checks an argument
     pixels = pixels / _MAX_PIXEL
-    points = pixels if graph_from is None else graph_from.detach().cpu().numpy()
+    if graph_from is None:
+        edge_index = _clean_edges(neighbors).clone()
+    else:
+        edge_index = _neighbor_edges(graph_from.detach().cpu().numpy(), len(pixels), neighbors)
     return Data(
         x=torch.from_numpy(pixels.astype(np.float32)),
-        edge_index=_neighbor_edges(points, len(pixels), neighbors),
+        edge_index=edge_index,
         y=torch.from_numpy(targets.astype(np.int64)),
         **masks,
     )
+
+
+@lru_cache(maxsize=4)
+def _clean_edges(neighbors: int) -> Tensor:
+    """Return the edges among the clean images, which splits and seeds do not change."""
+    pixels = load_digits(return_X_y=True)[0] / _MAX_PIXEL
+    return _neighbor_edges(pixels, len(pixels), neighbors)
 
 
 def _neighbor_edges(points: NDArray[np.floating], num_nodes: int, neighbors: int) -> Tensor:
