@@ -23,12 +23,13 @@ $(INSTALLED): pyproject.toml constraints.txt
 demo: $(INSTALLED)
 	$(BIN)/gadc demo --out out/demo.html
 
+# A file stays with one process, which makes its models and reads its graphs once, until the other has no work left.
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # The tests that `make test` leaves out because each takes several seconds.
 slow: $(INSTALLED)
-	$(BIN)/python -m pytest -n 2 -m slow
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 # The HTML pages in a browser; needs Chromium on the path.
 browser: $(INSTALLED)

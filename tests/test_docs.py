@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from gadc.datasets import csbm, write_npz, write_tables
+from tests.helpers.auto_graphs import shorten_trainings
 from tests.helpers.paths import DOCS, ROOT
 from tests.helpers.plugins import restored_registries
 
@@ -29,6 +30,12 @@ def _pages():
         for name, page in pages.items()
         if name not in OWN_TEST and _blocks(page)
     ]
+
+
+@pytest.fixture(autouse=True)
+def _short_trainings(monkeypatch):
+    """Shorten what `auto` trains: the blocks run, and nothing here reads their figures."""
+    shorten_trainings(monkeypatch)
 
 
 @pytest.fixture

@@ -20,9 +20,15 @@ def _module_name(path):
 
 # By the text of the files, so that collecting the tests imports nothing.
 WITH_EXAMPLES = [path for path in sorted(SOURCE.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]
+SLOW = {"gadc.estimators.mlflow._pyfunc"}  # MLflow takes seconds to import
 
 
-@pytest.mark.parametrize("name", [_module_name(path) for path in WITH_EXAMPLES])
+def _modules():
+    for name in map(_module_name, WITH_EXAMPLES):
+        yield pytest.param(name, marks=pytest.mark.slow if name in SLOW else ())
+
+
+@pytest.mark.parametrize("name", list(_modules()))
 def test_examples_of_a_module_print_what_they_say(name: str, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     module = importlib.import_module(name)

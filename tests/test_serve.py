@@ -11,16 +11,17 @@ import torch
 from gadc import GADCClassifier, diffuse
 from tests.helpers.paths import ROOT
 
-httpx = pytest.importorskip("httpx", reason="httpx is not installed: gadc[serve]")
-uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed: gadc[serve]")
-pytest.importorskip("fastapi", reason="fastapi is not installed: gadc[serve]")
-
 SETTINGS = {"variant": "II", "lam": 2.0, "num_steps": 2}
 
 
 @pytest.fixture
 def served():
     """A model of 20 nodes behind a real server on a free port."""
+    # Imported here: these packages are slow to import, and this file is collected by every process.
+    httpx, uvicorn, _ = (
+        pytest.importorskip(name, reason=f"{name} is not installed: gadc[serve]")
+        for name in ("httpx", "uvicorn", "fastapi")
+    )
     x = np.random.default_rng(0).normal(size=(20, 3)).astype(np.float32)
     ring = np.roll(np.eye(20), 1, 1)
     model = GADCClassifier(ring, **SETTINGS, epochs=5, random_state=0).fit(x, np.where(x[:, 0] > 0, "a", "b"))

@@ -1,6 +1,7 @@
 """Tables of a user, and fixtures that run commands on them."""
 
 import json
+from shutil import copytree
 
 import numpy as np
 import pytest
@@ -34,9 +35,10 @@ def run_json(run):
     return run_json
 
 
-@pytest.fixture
-def folder(tmp_path):
+@pytest.fixture(scope="session")
+def people(tmp_path_factory):
     """Write two tables: 80 people of two trades who mostly know their own; half of the trades are known."""
+    folder = tmp_path_factory.mktemp("people")
     rng = np.random.default_rng(0)
     trade = np.arange(80) % 2
     skill = rng.normal(0, 0.6, (80, 3)) + np.where(trade, 1.0, -1.0)[:, None]
@@ -46,12 +48,18 @@ def folder(tmp_path):
     nodes = [
         f"p{i:02},{a:.3f},{b:.3f},{c:.3f},{names[i] if i < 40 else ''}" for i, (a, b, c) in enumerate(skill)
     ]
-    (tmp_path / "people.csv").write_text("\n".join(["person,arm,eye,ear,trade", *nodes]) + "\n")
+    (folder / "people.csv").write_text("\n".join(["person,arm,eye,ear,trade", *nodes]) + "\n")
     edges = [f"p{u:02},p{v:02}" for u, v in kept]
-    (tmp_path / "friends.csv").write_text("\n".join(["who,whom", *edges]) + "\n")
+    (folder / "friends.csv").write_text("\n".join(["who,whom", *edges]) + "\n")
     truth = [f"p{i:02},{name}" for i, name in enumerate(names)]
-    (tmp_path / "truth.csv").write_text("\n".join(["person,trade", *truth]) + "\n")
-    return tmp_path
+    (folder / "truth.csv").write_text("\n".join(["person,trade", *truth]) + "\n")
+    return folder
+
+
+@pytest.fixture
+def folder(people, tmp_path):
+    """Copy these tables to a folder that a test may change."""
+    return copytree(people, tmp_path, dirs_exist_ok=True)
 
 
 @pytest.fixture

@@ -1,17 +1,29 @@
 """`gadc predict` and `gadc evaluate`, run as a user runs them."""
 
+from shutil import copyfile
+
 import numpy as np
 import polars as pl
 import pytest
 
 from gadc._base import persistence
+from gadc.cli import main
+
+
+@pytest.fixture(scope="module")
+def fitted(people, tmp_path_factory):
+    """Fit one model for all tests that only read it."""
+    path = tmp_path_factory.mktemp("fitted") / "model.safetensors"
+    tables = ("--edges", people / "friends.csv", "--nodes", people / "people.csv", "--label", "trade")
+    settings = ("--variant", "II", "--lam", "4", "--num-steps", "4")
+    with pytest.raises(SystemExit, match="0"):
+        main([str(word) for word in ("fit", *tables, *settings, "-o", path)])
+    return path
 
 
 @pytest.fixture
-def model(run_json, folder, mine):
-    settings = ("--variant", "II", "--lam", "4", "--num-steps", "4")
-    run_json("fit", *mine, *settings, "-o", folder / "model.safetensors")
-    return folder / "model.safetensors"
+def model(fitted, folder):
+    return copyfile(fitted, folder / "model.safetensors")
 
 
 def test_predict_writes_classes_and_probabilities(run_json, folder, mine, model):

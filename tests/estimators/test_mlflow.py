@@ -7,8 +7,13 @@ import pytest
 from gadc.estimators import GADCClassifier, GADCMultilabelClassifier, GADCRegressor, GADCTransformer
 from gadc.estimators.mlflow import log_model, save_model
 
-mlflow = pytest.importorskip("mlflow")
+pytestmark = pytest.mark.slow  # MLflow takes seconds to import
 RING = np.roll(np.eye(30), 1, axis=1)
+
+
+@pytest.fixture(scope="module")
+def mlflow():
+    return pytest.importorskip("mlflow")
 
 
 @pytest.fixture
@@ -23,7 +28,7 @@ def model(rows):
     return GADCClassifier(RING, variant="plain", epochs=5, random_state=0).fit(rows, kind)
 
 
-def test_saved_model_predicts_as_the_model(model, rows, tmp_path):
+def test_saved_model_predicts_as_the_model(mlflow, model, rows, tmp_path):
     save_model(model, tmp_path / "m")
     found = mlflow.pyfunc.load_model(str(tmp_path / "m")).predict(rows)
     assert found.columns.tolist() == ["class", "p_high", "p_low"]
@@ -31,7 +36,7 @@ def test_saved_model_predicts_as_the_model(model, rows, tmp_path):
     assert np.array_equal(found[["p_high", "p_low"]], model.predict_proba(rows))
 
 
-def test_saved_folder_holds_no_pickle(model, tmp_path):
+def test_saved_folder_holds_no_pickle(mlflow, model, tmp_path):
     save_model(model, tmp_path / "m")
     files = [path for path in (tmp_path / "m").rglob("*") if path.is_file()]
     assert [path.name for path in files if path.suffix == ".safetensors"] == ["model.safetensors"]
@@ -39,7 +44,7 @@ def test_saved_folder_holds_no_pickle(model, tmp_path):
     assert not [path for path in files if path.read_bytes().startswith(b"\x80")]
 
 
-def test_columns_are_matched_by_name(model, rows, tmp_path):
+def test_columns_are_matched_by_name(mlflow, model, rows, tmp_path):
     save_model(model, tmp_path / "m")
     loaded = mlflow.pyfunc.load_model(str(tmp_path / "m"))
     turned = rows[["c", "b", "a"]].assign(other=1.0)
@@ -48,7 +53,7 @@ def test_columns_are_matched_by_name(model, rows, tmp_path):
         loaded.predict(rows.drop(columns="b"))
 
 
-def test_numbers_and_labels(rows, tmp_path):
+def test_numbers_and_labels(mlflow, rows, tmp_path):
     regressor = GADCRegressor(RING, variant="plain").fit(rows, rows["a"])
     save_model(regressor, tmp_path / "numbers")
     found = mlflow.pyfunc.load_model(str(tmp_path / "numbers")).predict(rows)
@@ -61,7 +66,7 @@ def test_numbers_and_labels(rows, tmp_path):
     assert np.array_equal(found[names], labels.predict(rows))
 
 
-def test_logged_model_is_loaded_by_its_uri(model, rows, tmp_path, monkeypatch):
+def test_logged_model_is_loaded_by_its_uri(mlflow, model, rows, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     mlflow.set_tracking_uri((tmp_path / "runs").as_uri())

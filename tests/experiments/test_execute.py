@@ -85,6 +85,7 @@ class _Deadly(str):
         return os._exit, (1,)
 
 
+@pytest.mark.slow
 def test_execute_records_a_process_that_dies_and_does_the_rest(tmp_path):
     table = tiny_table(runs=1)
     gadc, mlp, _ = table.rows

@@ -44,6 +44,7 @@ def test_processes_diffuse_after_their_parent_has(expected, method):
         assert np.array_equal(pool.submit(diffused, "II").result(120), expected["II"])
 
 
+@pytest.mark.slow
 def test_joblib_workers_diffuse(expected):
     for found in joblib.Parallel(n_jobs=2)(joblib.delayed(diffused)("IV") for _ in range(2)):
         assert np.array_equal(found, expected["IV"])

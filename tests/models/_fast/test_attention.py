@@ -7,7 +7,7 @@ from torch.nn.functional import leaky_relu
 from gadc.models._fast.attention import edge_softmax, weighted_sums
 from gadc.operators import SparsePattern, use_backend
 
-N, SLOPE = 40, 0.2
+N, SLOPE = 24, 0.2
 
 
 def _pattern(kind):
