@@ -9,6 +9,9 @@ ifneq ($(wildcard ../shared/data),)
 export GADC_DATA ?= $(abspath ../shared/data)
 endif
 
+# Without stored byte code, each process of the tests would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test slow browser database fuzz faults docs gallery lint bench reproduction dist lowest clean
 .DEFAULT_GOAL := test
 
