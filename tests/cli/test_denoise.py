@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 import torch
 
-from gadc.datasets import from_tables
+from gadc.datasets import company_register, from_tables
 from gadc.diffusion import diffuse, row_sums, transition
 
 READERS = {".parquet": pl.read_parquet, ".csv": pl.read_csv, ".feather": pl.read_ipc}
@@ -220,3 +220,19 @@ def test_two_node_tables_with_ids_in_other_columns(run, run_json, tmp_path):
     assert pl.read_csv(out).columns == ["key", "is right", "price"]
     code, _, err = run("denoise", *files[:4], "--right-id", "sku", "-o", out)
     assert (code, "--right-id requires a second node table" in err) == (2, True)
+
+
+@pytest.mark.parametrize("label", [(), ("--label", "sector")])
+def test_defaults_suit_tables_whose_columns_have_a_level(run, tmp_path, label):
+    """Without a label, sectors are columns, and the units differ; with it, all columns have a mean of 100."""
+    company_register(100).write(tmp_path)
+    tables = ("--edges", tmp_path / "edges.csv", "--nodes", tmp_path / "nodes.csv", *label)
+    out = tmp_path / "f.parquet"
+    code, _, err = run("denoise", *tables, "-o", out)
+    assert code == 0
+    assert "the weights of S cancel" not in err
+    assert "--no-standardize" in err
+    turnover = pl.read_parquet(out)["turnover"]
+    assert turnover.is_between(0, 300).all()
+    assert run("denoise", *tables, "--no-standardize", "-o", out)[0] == 0
+    assert not pl.read_parquet(out)["turnover"].is_between(0, 300).all()

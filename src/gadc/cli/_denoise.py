@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gadc._base.deferred import deferred
-from gadc.cli._graph_data import feature_names, id_column, tell_notes
+from gadc.cli._graph_data import feature_names, id_column, standardize, tell_notes
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.cluster import ClusterOptions
 from gadc.cli._options.diffusion import DiffusionOptions
@@ -60,9 +60,10 @@ def denoise(
     """Denoise features over a graph and write them beside the ids of the nodes.
 
     The features stay in the units of the table: each row of S X is divided by the sum of that row of S, so
-    that a constant stays as it is, and --standardize is undone at the end. The rows of the paper's S sum to
-    less than one; --paper-scale writes S X itself, as `gadc.diffuse` returns it. The minimiser of --exact is
-    written as it is.
+    that a constant stays as it is, and --standardize is undone at the end. With variant II, columns of your
+    tables whose means outweigh their deviations are standardised unless --no-standardize is given. The rows
+    of the paper's S sum to less than one; --paper-scale writes S X itself, as `gadc.diffuse` returns it. The
+    minimiser of --exact is written as it is.
 
     On a packed graph (--graph FOLDER) the work is done in tasks from file to file, on several processes or
     machines with --cluster; the same command resumes after an interruption.
@@ -79,6 +80,8 @@ def denoise(
     check_table_path(out, escape_formulas=escape_formulas)
     with working("Reading the graph"):
         data = graph.read()
+    if not (exact or paper_scale or diffusion.variant != "II" or graph.standardize is not None):
+        data = _without_level(data)
     tell_notes(data)
     if exact and graph.directed:
         raise ValueError("--exact requires undirected edges; leave out --directed.")
@@ -122,6 +125,21 @@ def _denoise_packed(
     if as_json:
         return print_json(facts)
     print_facts(f"{graph.path}, denoised", facts)
+
+
+def _without_level(data: Data) -> Data:
+    """Standardise columns of the user's tables if what all nodes have in common outweighs how they differ.
+
+    Variant II repels nodes from what they have in common. The mean is then part of it, and rows of S may sum
+    to almost nothing.
+    """
+    known = estimators._graph_data.read_preparation(data)
+    if known is None or known.is_standardized:
+        return data
+    deviation, mean = torch.std_mean(data.x, 0, correction=0)
+    if mean.norm() <= deviation.norm():
+        return data
+    return standardize(data, robust=True, reason="their means outweigh their deviations")
 
 
 def _diffuse(
@@ -169,8 +187,8 @@ def _keep_units(features: Tensor, sums: Tensor, x: Tensor) -> Tensor:
 
 def _tell_outside(count: int) -> None:
     say(
-        f"note: at {count:,} nodes the weights of S cancel, and features leave the range of the table; use "
-        "another --variant, such as plain, or a smaller --lam"
+        f"note: at {count:,} {'node' if count == 1 else 'nodes'} the weights of S cancel, and features leave "
+        "the range of the table; use another --variant, such as plain, or a smaller --lam"
     )
 
 

@@ -54,12 +54,13 @@ def tell_notes(data: Data, *, compare_scales: bool = True) -> None:
         say("note: the features differ in scale, and the largest outweighs the others; see --standardize")
 
 
-def standardize(data: Data, *, robust: bool = False) -> Data:
+def standardize(data: Data, *, robust: bool = False, reason: str = "their units differ") -> Data:
     """Return a copy with standardised features; their new names keep a model from reading raw features.
 
     Args:
         data: The graph.
         robust: Whether to scale by median and quartiles, and to say so in the report. Default: no.
+        reason: Why the report says so.
     """
     known = estimators._graph_data.read_preparation(data) or datasets.FeaturePreparation.of_matrix(
         feature_names(data)
@@ -70,7 +71,7 @@ def standardize(data: Data, *, robust: bool = False) -> Data:
     if robust and report is not None:
         scaled = [column for column in known.columns if column.mean is not None]
         tails = sum(column.compress for column in scaled)
-        note = f"{len(scaled)} columns were scaled by median and quartiles, since their units differ"
+        note = f"{len(scaled)} columns were scaled by median and quartiles, since {reason}"
         note += f", and {tails} of them with heavy tails compressed" if tails else ""
         changed.table_report = replace(report, notes=[*report.notes, f"{note} (--no-standardize)"])
     return changed
