@@ -85,6 +85,14 @@ def test_adversarial_training_loses_less_under_attack():
     assert losses[1] < 0.8 * losses[0], losses
 
 
+def test_training_needs_no_validation_nodes_if_the_last_epoch_is_kept():
+    data = tiny_data()
+    data.val_mask[:] = False
+    fitted = AdversarialGPRGNN(**FEW, selection="last", patience=None).fit(data)
+    assert fitted.trained.epoch == 3
+    assert bool(fitted.logits.isfinite().all())
+
+
 def test_callbacks_see_the_attacked_training_alone():
     class Count(Callback):
         starts = epochs = 0

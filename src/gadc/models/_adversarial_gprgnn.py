@@ -34,8 +34,8 @@ from gadc.models._training.loop import train
 class AdversarialGPRGNN(GPRGNN):
     """GPRGNN that is trained on attacked graphs.
 
-    The attacks cost about thirty times as much as the training itself. They move with the training: each
-    begins at the flips of the epoch before.
+    Nearly all of the time goes into the attacks. They move with the training: each begins at the flips of the
+    epoch before.
 
     Args:
         rate: Budget of the attacks in the training as a share of the edges that touch an attacked node, 0.2
@@ -83,8 +83,10 @@ class AdversarialGPRGNN(GPRGNN):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             module = cast("PredictThenFilter", self.build(x.shape[1], int(data.y.max()) + 1).to(x.dtype))
-            against_training = _Attacked(self, module, data, x, taught, labels, seed)
-            against_validation = _Attacked(self, module, data, x, val, data.y[val], seed + 1)
+            against_training = _Attacked(self, module, data, x, self._adversary(data, taught, labels, seed))
+            against_validation = _Attacked(
+                self, module, data, x, self._adversary(data, val, data.y[val], seed + 1)
+            )
             against_training.left_out = self.clean_epochs
             trained = train(
                 module,
@@ -108,6 +110,19 @@ class AdversarialGPRGNN(GPRGNN):
     def through_training(self, data: Data, *, seed: int = 0) -> None:
         """Return None: a training against an adversary is not differentiated."""
 
+    def _adversary(self, data: Data, nodes: Tensor, labels: Tensor, seed: int) -> EdgeAdversary:
+        return EdgeAdversary(
+            data.edge_index,
+            data.edge_weight,
+            nodes=nodes,
+            labels=labels,
+            num_nodes=int(data.num_nodes),
+            rate=self.rate,
+            num_steps=self.attack_steps,
+            block_size=self.block_size,
+            generator=torch.Generator().manual_seed(seed),
+        )
+
     def _targets(self, data: Data, seed: int) -> tuple[Tensor, Tensor]:
         """Return the nodes that are trained on, and their labels or guesses."""
         known = data.train_mask
@@ -128,24 +143,10 @@ class _Attacked:
         module: PredictThenFilter,
         data: Data,
         x: Tensor,
-        nodes: Tensor,
-        labels: Tensor,
-        seed: int,
+        adversary: EdgeAdversary,
     ) -> None:
-        self.model, self.module, self.x, self.nodes = model, module, x, nodes
+        self.model, self.module, self.x, self.adversary = model, module, x, adversary
         self.left_out = 0  # number of first calls without an attack
-        touched = torch.isin(data.edge_index, nodes).any(0) & (data.edge_index[0] < data.edge_index[1])
-        self.adversary = EdgeAdversary(
-            data.edge_index,
-            data.edge_weight,
-            nodes,
-            labels,
-            len(x),
-            round(model.rate * int(touched.sum())),
-            model.attack_steps,
-            model.block_size,
-            torch.Generator().manual_seed(seed),
-        )
         self.clean = model.graph(x, data.edge_index, data.edge_weight)
 
     def scores(self) -> Tensor:
@@ -165,4 +166,4 @@ class _Attacked:
             self.module.train(training)
             graph = self.model.graph(self.x, *edges)
         out: Tensor = self.module(self.x, graph)
-        return out[self.nodes]
+        return out[self.adversary.nodes]

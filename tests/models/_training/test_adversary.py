@@ -8,7 +8,7 @@ from gadc.models import Ridge
 from gadc.models._training.adversary import EdgeAdversary
 from gadc.models._training.loss import margins
 
-BUDGET = 40
+RATE = 0.1
 
 
 @pytest.fixture(scope="module")
@@ -22,20 +22,20 @@ def scores(data):
     return lambda edge_index, edge_weight: trained(data.x, edge_index, edge_weight)
 
 
-def _adversary(data, *, num_steps=20, block_size=500, budget=BUDGET):
+def _adversary(data, *, num_steps=20, block_size=500, rate=RATE):
     nodes = torch.nonzero(data.val_mask | data.test_mask).squeeze(1)
     labels = data.y[nodes]
     generator = torch.Generator().manual_seed(0)
     return EdgeAdversary(
         data.edge_index,
         data.get("edge_weight"),
-        nodes,
-        labels,
-        data.num_nodes,
-        budget,
-        num_steps,
-        block_size,
-        generator,
+        nodes=nodes,
+        labels=labels,
+        num_nodes=data.num_nodes,
+        rate=rate,
+        num_steps=num_steps,
+        block_size=block_size,
+        generator=generator,
     )
 
 
@@ -55,7 +55,7 @@ def test_flips_stay_within_the_budget_and_change_edges_between_zero_and_one(data
     found = _dense(*adversary.attack(scores), data.num_nodes)
     clean = _dense(data.edge_index, torch.ones(data.num_edges), data.num_nodes)
     changed = (found != clean).triu()
-    assert 0 < int(changed.sum()) <= BUDGET
+    assert 0 < int(changed.sum()) <= adversary.budget
     assert set(found.unique().tolist()) == {0.0, 1.0}
     assert not bool(changed.diagonal().any())
 
@@ -64,8 +64,8 @@ def test_flips_harm_more_than_random_ones(data, scores):
     adversary = _adversary(data)
     nothing = (data.edge_index, torch.ones(data.num_edges))
     found = _harm(adversary, scores, adversary.attack(scores))
-    drawn = torch.randint(data.num_nodes, (2, BUDGET), generator=torch.Generator().manual_seed(1))
-    random = (torch.cat([data.edge_index, drawn], 1), torch.ones(data.num_edges + BUDGET))
+    drawn = torch.randint(data.num_nodes, (2, adversary.budget), generator=torch.Generator().manual_seed(1))
+    random = (torch.cat([data.edge_index, drawn], 1), torch.ones(data.num_edges + adversary.budget))
     assert found > max(_harm(adversary, scores, one) for one in (nothing, random)) + 0.1
 
 
@@ -85,12 +85,22 @@ def test_weights_of_other_edges_stay(data, scores):
     found = _dense(*adversary.attack(scores), data.num_nodes)
     assert set(found.unique().tolist()) <= {0.0, 1.0, 2.0}
     changed = found != _dense(weighted.edge_index, weighted.edge_weight, data.num_nodes)
-    assert int(changed.triu().sum()) <= BUDGET
+    assert int(changed.triu().sum()) <= adversary.budget
 
 
 def test_no_budget_changes_nothing(data, scores):
-    found = _dense(*_adversary(data, budget=0).attack(scores), data.num_nodes)
+    found = _dense(*_adversary(data, rate=0.0).attack(scores), data.num_nodes)
     assert torch.equal(found, _dense(data.edge_index, torch.ones(data.num_edges), data.num_nodes))
+
+
+def test_budget_is_a_share_of_the_edges_at_the_attacked_nodes(data):
+    """However the edges are listed."""
+    first, second = data.edge_index
+    once, other = data.clone(), data.clone()
+    once.edge_index, other.edge_index = data.edge_index[:, first < second], data.edge_index[:, first > second]
+    nodes = torch.nonzero(data.val_mask | data.test_mask).squeeze(1)
+    touched = int((torch.isin(data.edge_index, nodes).any(0) & (first < second)).sum())
+    assert {_adversary(one).budget for one in (data, once, other)} == {round(RATE * touched)}
 
 
 def test_all_pairs_may_be_considered(data, scores):

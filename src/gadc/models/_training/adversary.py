@@ -38,10 +38,13 @@ class EdgeAdversary:
         nodes: Numbers of the attacked nodes.
         labels: Their labels, or what stands for them.
         num_nodes: Number of nodes of the graph.
-        budget: Largest number of flips.
+        rate: Largest number of flips as a share of the edges that touch an attacked node.
         num_steps: Number of gradient steps of each search.
         block_size: Number of pairs that are considered at once; at least three times the budget.
         generator: Draws the blocks.
+
+    Attributes:
+        budget: Largest number of flips.
     """
 
     edge_index: Tensor
@@ -49,7 +52,7 @@ class EdgeAdversary:
     nodes: Tensor
     labels: Tensor
     num_nodes: int
-    budget: int
+    rate: float
     num_steps: int
     block_size: int
     generator: torch.Generator
@@ -61,6 +64,8 @@ class EdgeAdversary:
         self._numbers, order = torch.sort(numbers)
         self._weights = graph.values[upper][order]
         self._pairs = pair_ends(self._numbers)
+        touched = torch.isin(self._pairs, self.nodes).any(0)
+        self.budget = round(self.rate * int(touched.sum()))
         self._total = self.num_nodes * (self.num_nodes - 1) // 2
         self._size = min(max(self.block_size, 3 * self.budget), self._total)
         self._block, self._flipped = self._numbers[:0], self._weights[:0]
@@ -74,7 +79,7 @@ class EdgeAdversary:
         Returns:
             The edges of the attacked graph, each listed in one direction, and their weights.
         """
-        for start in range(0, self.num_steps, FRESH_STEPS):
+        for start in range(0, self.num_steps if self.budget else 0, FRESH_STEPS):
             self._draw()
             # The first steps may go anywhere; those on the last block settle.
             last = start + FRESH_STEPS >= self.num_steps
