@@ -131,10 +131,13 @@ def audit(
     numbers = range(seed, seed + seeds)
     threats = {"poisoning": poisoning, "inductive": inductive}
     num_stages = robustness.auditing.count_stages(shares, attacks, numbers, **threats)
-    identity = {"model": name, "settings": list(setting or ()), "data": graph.title, "metric": metric}
-    identity |= {"split": graph.split, "graph": robustness.attacks._storage.graph_checksum(data)}
-    if hook is not None:
-        identity["code"] = sha256(Path(hook.rpartition(":")[0]).read_bytes()).hexdigest()
+    identity: dict[str, Any] = {
+        "model": name,
+        "settings": list(setting or ()),
+        "data": graph.title,
+        "metric": metric,
+    }
+    identity |= {"split": graph.split, **_checksums(data, hook)}
     store = _open_store(findings, identity, resume=resume) if findings is not None else None
     with working("Auditing", shown=False), counting(num_stages) as begin:
         result = robustness.auditing.audit(
@@ -174,6 +177,14 @@ def _further_attack(name: str) -> AuditAttack:
     check_choice("--attack", name, "the name", tuple(robustness.attacks.ATTACKS))
     kind = "training" if getattr(robustness.attacks.ATTACKS[name], "attacks_training", False) else "adaptive"
     return robustness.auditing.AuditAttack(name=name, kind=kind, attack=name)
+
+
+def _checksums(data: Data, hook: str | None) -> dict[str, str]:
+    """Return what tells the graph and the code of a hook apart from others of the same name."""
+    found = {"graph": robustness.attacks._storage.graph_checksum(data)}
+    if hook is not None:
+        found["code"] = sha256(Path(hook.rpartition(":")[0]).read_bytes()).hexdigest()
+    return found
 
 
 def _open_store(path: Path, identity: dict[str, Any], *, resume: bool) -> FindingStore:
