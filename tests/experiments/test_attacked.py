@@ -14,7 +14,6 @@ from gadc.experiments._run import settings_of
 from gadc.experiments._tables import parse_table
 from gadc.models import GCNSVD, MODELS
 from gadc.robustness.attacks import PGD
-from tests.helpers.attack_graph import communities
 
 SURROGATE = {"model": "gcn", "activation": "none", "hidden": 4, "epochs": 20, "selection": "last"}
 ATTACK = {"name": "pgd", "num_steps": 8, "num_samples": 3, "budget": 6}
@@ -179,14 +178,6 @@ def test_once_keeps_a_limited_number_of_things(monkeypatch):
     monkeypatch.setattr(module, "KEPT", 2)
     assert [module._once([number], lambda number=number: number) for number in (1, 2, 3, 3)] == [1, 2, 3, 3]
     assert sorted(module._kept.values()) == [2, 3]
-
-
-def test_checksum_changes_with_the_graph():
-    graph = communities()
-    other = graph.clone()
-    other.edge_index = other.edge_index[:, :-2]
-    assert module._checksum(graph) != module._checksum(other)
-    assert module._checksum(graph) == module._checksum(graph.clone())
 
 
 def test_adaptive_table_changes_only_known_settings_under_attack():

@@ -8,7 +8,6 @@ Both kinds of a row and split share one trained model and its flips; a process f
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
@@ -23,6 +22,7 @@ from gadc.experiments._spec import Cell
 from gadc.models import Fitted, Model, make_model
 from gadc.models._training.callbacks import Callback
 from gadc.robustness.attacks import Flips, Scores, make_attack
+from gadc.robustness.attacks._storage import graph_checksum
 
 DEFENCE = "defence"
 KEPT = 64  # models and flips that a process keeps: both are small
@@ -60,7 +60,7 @@ def under_attack(cell: Cell, run: int, data: Data, callbacks: Sequence[Callback]
     check_choice(f"column {cell.column.name!r}", when, "attack.when", ("evasion", "poisoning"))
     settings = {"model": cell.row.model, **cell.settings}
     seed = derive_seed(cell.table.name, cell.row.name, "clean", run)
-    key = [settings, _checksum(data), seed]
+    key = [settings, graph_checksum(data), seed]
     clean = _once(key, lambda: _make(settings).fit(data, seed=seed, callbacks=callbacks))
     changed = _flips(cell, run, data, clean, key, callbacks).apply(data)
     if when == "poisoning":
@@ -135,13 +135,3 @@ def _once(key: Any, make: Callable[[], Kept]) -> Kept:
             del _kept[next(iter(_kept))]
         _kept[name] = make()
     return cast("Kept", _kept[name])
-
-
-def _checksum(data: Data) -> str:
-    """Hash everything that a run takes from the data."""
-    digest = hashlib.sha256()
-    for name in ("x", "edge_index", "edge_weight", "y", "train_mask", "val_mask", "test_mask"):
-        tensor = data.get(name)
-        if tensor is not None:
-            digest.update(tensor.contiguous().numpy())
-    return digest.hexdigest()
