@@ -27,7 +27,6 @@ from gadc.diffusion._state._rows import EdgeRows, enlarged
 from gadc.diffusion._state._settings import StateSettings
 
 with deferred():
-    from gadc.diffusion._state import _full_loops as full_loops
     from gadc.diffusion._state import _loops as loops
     from gadc.diffusion._state import _row_loops as row_loops
 
@@ -287,14 +286,6 @@ class Engine:
                 target.marks,
                 target.log,
             )
-
-    def residual_norms(self, source: Array, target: Array) -> Array:
-        """Return |R_i| / v_i of all rows for two levels, from scratch."""
-        norms = np.empty(self.n)
-        ratio = self.settings.ratio
-        arguments = (source, target, self.x, self.edges.rows, self.rule, ratio, 1 - ratio, norms)
-        full_loops.residual_norms(*arguments, 0, self.n)
-        return norms
 
     def sizes_of(self, level: Level, nodes: Nodes) -> Array:
         """Return |F_i| / v_i of these rows."""

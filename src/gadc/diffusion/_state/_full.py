@@ -1,7 +1,7 @@
 """A full run: the numbers of a state from scratch, by the Chebyshev iteration or step by step.
 
-What the run leaves over is measured once more in float64, entry by entry, and becomes the `base` of a level:
-rounding in float32 is part of it.
+What the run leaves over is measured once more in float64 and becomes the `base` of a level: rounding in
+float32 is part of it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ with deferred():
 BASE_SHARE = 0.25  # of the tolerance, for what a full run leaves over
 _ROUNDS = 6
 _PERRON_STEPS = 20
+_COLUMNS = 32  # of the features that are taken to float64 at a time
 SMALLEST_SIZE = 0.1  # of v in I and IV: smaller ones would blow up the rounding errors of their rows
 
 
@@ -42,12 +43,9 @@ def run_fully(engine: Engine, tol: float, unit: float | None = None) -> None:
     """
     _prepare(engine)
     operator = export_operator(engine)
-    capacity, columns = engine.x.shape
-    levels = [
-        Level(features, np.zeros((capacity, columns))) for features in _diffuse(engine, operator, tol, unit)
-    ]
-    for (_, target), base in zip(_paired(levels, engine), _bases(engine, levels), strict=True):
-        target.base = base
+    levels = [Level(features, np.zeros(features.shape)) for features in _diffuse(engine, operator, tol, unit)]
+    for source, target in _paired(levels, engine):
+        target.base = _largest_rest(engine, operator, source.features, target.features) * (1 + 1e-9)
     if engine.settings.num_steps is not None:
         levels[0].base = first_rest(engine, levels[0].features, np.arange(engine.n))
     engine.levels = levels
@@ -66,12 +64,17 @@ def _paired(levels: list[Level], engine: Engine) -> list[tuple[Level, Level]]:
     return list(pairwise(levels))
 
 
-def _bases(engine: Engine, levels: list[Level]) -> list[float]:
-    found = []
-    for source, target in _paired(levels, engine):
-        norms = engine.residual_norms(source.features, target.features)
-        found.append(float(norms.max()) * (1 + 1e-9))
-    return found
+def _largest_rest(engine: Engine, operator: LinearOperator, source: Array, target: Array) -> float:
+    """Return the largest |R_i| / v_i of R = X/(λ+1) - F' + ρ T F, where F' is the next level."""
+    ratio, squares = engine.settings.ratio, torch.zeros(engine.n, dtype=torch.float64)
+    for start in range(0, source.shape[1], _COLUMNS):
+        x, before, after = (
+            torch.from_numpy(one[: engine.n, start : start + _COLUMNS].astype(np.float64))
+            for one in (engine.x, source, target)
+        )
+        rest = operator.apply(before, Step(scale=ratio, plus=[(1 - ratio, x), (-1.0, after)]))
+        squares += rest.square().sum(1)
+    return float((squares.sqrt() / torch.from_numpy(engine.size[: engine.n])).max())
 
 
 def _prepare(engine: Engine) -> None:
@@ -119,7 +122,7 @@ def gram_of(x: Array) -> Array:
 def _perron_vector(engine: Engine) -> Array:
     """Approximate the vector v > 0 for which the largest Σ_j |T_ij| v_j / v_i is smallest."""
     operator = export_operator(engine)
-    sizes = LinearOperator(operator.pattern, operator.values.abs().double())
+    sizes = LinearOperator(operator.pattern, operator.values.abs())
     vector = torch.ones(engine.n, dtype=torch.float64)
     for _ in range(_PERRON_STEPS):
         vector = vector + sizes @ vector
@@ -130,11 +133,11 @@ def _perron_vector(engine: Engine) -> Array:
 
 
 def export_operator(engine: Engine) -> LinearOperator:
-    """Write T out as a `LinearOperator`."""
+    """Write T out as a `LinearOperator` in float64."""
     n = engine.n
     row_ptr = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(engine.edges.rows.length[:n] + 1, out=row_ptr[1:])
-    cols, values = np.empty(row_ptr[-1], dtype=np.int32), np.empty(row_ptr[-1], dtype=engine.x.dtype)
+    cols, values = np.empty(row_ptr[-1], dtype=np.int32), np.empty(row_ptr[-1])
     full_loops.export(engine.edges.rows, engine.rule, engine.x, row_ptr, cols, values)
     if row_ptr[-1] < 2**31:
         row_ptr = row_ptr.astype(np.int32)
@@ -148,6 +151,7 @@ def _diffuse(engine: Engine, operator: LinearOperator, tol: float, unit: float |
     x = torch.from_numpy(engine.x[: engine.n])
     if settings.num_steps is None:
         return [_with_room(engine, _converge(engine, operator, x, tol, unit))]
+    operator = _rounded(operator, x)
     right = (1 - settings.ratio) * x
     levels = [right]
     engine.entries_read = 2 * settings.num_steps * operator.pattern.nnz
@@ -164,12 +168,13 @@ def _converge(engine: Engine, operator: LinearOperator, x: Tensor, tol: float, u
     t = engine.norm_of_t
     is_real = settings.is_symmetric or not settings.has_similarity  # the spectrum
     ends = (-t, t, t) if is_real else (0.0, 0.0, t)
+    exact, operator = operator, _rounded(operator, x)
     first = solve(operator, x, settings.lam, 0.1 * tol, ends)
     found, products = first.features, first.num_products
     best = math.inf
     for _ in range(_ROUNDS):
-        features = _with_room(engine, found)
-        worst = float(engine.residual_norms(features, features).max())
+        features = found.numpy()
+        worst = _largest_rest(engine, exact, features, features)
         allowed = tol * (rms_row(found) if unit is None else unit)
         products += 1
         if worst <= BASE_SHARE * allowed * (1 - settings.ratio * t) or not worst < 0.7 * best:
@@ -181,6 +186,11 @@ def _converge(engine: Engine, operator: LinearOperator, x: Tensor, tol: float, u
         found, products = found + more.features, products + more.num_products + 1
     engine.entries_read = products * operator.pattern.nnz
     return found
+
+
+def _rounded(operator: LinearOperator, x: Tensor) -> LinearOperator:
+    """Return T in the type of the features, in which F is computed."""
+    return LinearOperator(operator.pattern, operator.values.to(x.dtype), symmetric=operator.symmetric)
 
 
 def rms_row(features: Tensor) -> float:

@@ -1,35 +1,14 @@
-"""Loops of a full run over all rows, compiled by Numba: T written out, and what F leaves over."""
+"""The loop of a full run over all rows, compiled by Numba: T written out."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from gadc.diffusion._state._arrays import LEFT, RIGHT, SIZE
-from gadc.diffusion._state._loops import _entry, _norm, _residual_of
+from gadc.diffusion._state._arrays import LEFT, RIGHT
+from gadc.diffusion._state._loops import _entry
 from gadc.operators._numba.loops import compiled
 
 Array = Any
-
-
-def _residual_norms(
-    features: Array,
-    next_features: Array,
-    x: Array,
-    rows: Any,
-    rule: Any,
-    ratio: float,
-    share: float,
-    out: Array,
-    first: int,
-    last: int,
-) -> None:
-    """Compute |R_i| / v_i of the rows first:last, and keep no row."""
-    row = np.empty((1, x.shape[1]))
-    for i in range(first, last):
-        _residual_of(i, features, next_features, x, rows, rule, ratio, share, row[0])
-        out[i] = _norm(row, 0) / rule.nodes[i, SIZE]
 
 
 def _export(rows: Any, rule: Any, x: Array, row_ptr: Array, cols: Array, values: Array) -> None:
@@ -50,4 +29,4 @@ def _export(rows: Any, rule: Any, x: Array, row_ptr: Array, cols: Array, values:
             cursor[j] += 1
 
 
-residual_norms, export = map(compiled, (_residual_norms, _export))
+export = compiled(_export)
