@@ -100,7 +100,7 @@ class ChangingClassifier(ClassPredictor):
             added = np.full(state.num_nodes - before, self.classes_[0], dtype=self.transduction_.dtype)
             self.transduction_ = np.concatenate([self.transduction_, added])
         rows = self._refit(state) if refit else done.changed_rows
-        self.transduction_[rows.numpy()] = self._classes_of(self._row_scores(state, rows))
+        self.transduction_[rows.numpy()] = self._answers(self._row_scores(state, rows))
         return done
 
     def impact(self, u: int, v: int, weight: float = 1.0) -> Impact:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from copy import copy
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 from torch_geometric.data import Data
 
 from gadc._base.scalars import check_choice, check_share
@@ -19,7 +18,6 @@ from gadc.datasets._border import check_graph
 from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.diffusion import VARIANTS
 from gadc.estimators import _saving as saving
-from gadc.estimators import _stored_parts as stored_parts
 from gadc.estimators._arrays import to_sparse_tensor, to_tensor
 from gadc.estimators._changing import ChangingClassifier
 from gadc.estimators._graph_data import (
@@ -135,6 +133,7 @@ class GADCClassifier(ChangingClassifier):
 
     _variants = ("auto", *VARIANTS)
     _signed_auto = False
+    _store, _restore = saving.save, staticmethod(saving.restore)
     _find_scale = staticmethod(median_norm)  # what features are divided by before the head sees them
     report_: dict[str, Any]
     feature_preparation_: FeaturePreparation | None
@@ -301,17 +300,6 @@ class GADCClassifier(ChangingClassifier):
             f"{100 * self.validation_score_:.1f} % on {int(seen.val_mask.sum())} validation nodes"
         )
         return self
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file (safetensors with JSON, no pickle)."""
-        check_is_fitted(self)
-        saving.save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> GADCClassifier:
-        """Read a model that `save` wrote; a ValueError says why a file is not a valid model."""
-        model: GADCClassifier = stored_parts.load(cls, path, saving.restore)
-        return model
 
     def _head_settings(self) -> dict[str, Any]:
         check_choice("GADCClassifier", self.head, "head", ("linear", "mlp"))

@@ -1,17 +1,21 @@
-"""Outputs of a fitted estimator: a trained head on features diffused over a graph."""
+"""Predictions of a fitted estimator: a trained head on features diffused over a graph."""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from gadc._base.validation import check_finite_result
 from gadc.datasets._border import check_graph
+from gadc.estimators import _stored_parts as stored_parts
 from gadc.estimators._arrays import to_sparse_tensor, to_tensor
 from gadc.estimators._base import DiffusionEstimator
 from gadc.estimators._graph_data import edges_of, match_features, read_edges, with_identity
@@ -19,9 +23,12 @@ from gadc.estimators._new_nodes import join_graphs, join_rows
 from gadc.estimators._relations import match_relations
 from gadc.models.auto import Ensemble
 
+if TYPE_CHECKING:
+    from typing import Self  # Python 3.11
+
 
 class GraphPredictor(DiffusionEstimator):
-    """Compute the outputs of the head from the attributes that `fit` sets."""
+    """Predict from the attributes that `fit` sets; save and load them."""
 
     head_: nn.Module
     scale_: float
@@ -32,6 +39,53 @@ class GraphPredictor(DiffusionEstimator):
     robust: str | None = None  # goal of a robust model, for the estimators that know it
     _dtype: tuple[type[Any], ...] = (np.float32,)  # of X
     _output = "the scores of the classes"
+    _store: Any  # writes a model to a file
+    _restore: stored_parts.Restore
+
+    @abstractmethod
+    def _answers(self, scores: Tensor) -> NDArray[Any]:
+        """Return what the outputs of the head say about each node."""
+
+    def predict(
+        self, X: Any, adjacency: Any = None, *, edges_to_known: Any = None, X_known: Any = None
+    ) -> NDArray[Any]:
+        """Predict the class, the target or the labels (0 or 1) of each row of X.
+
+        Args:
+            X: Features; on the graph of `fit`, one row per node of it.
+            adjacency: Graph of these rows, if it is another graph. Default: the graph of `fit`.
+            edges_to_known: For new nodes of the graph of `fit`: weights >= 0 of their edges to its nodes, a
+                dense or sparse matrix with one row per row of X and one column per node of `fit`. `adjacency`
+                then holds the edges among the new nodes. The answer is exactly that of the joined graph.
+                Default: none.
+            X_known: Features of the nodes of `fit`, for a loaded model, whose file does not hold them.
+                Default: the features of `fit`.
+        """
+        return self._answers(self._scores(X, adjacency, edges_to_known, X_known))
+
+    def predict_data(self, data: Data) -> NDArray[Any]:
+        """Predict the class, the target or the labels (0 or 1) of each node of a `Data`.
+
+        Args:
+            data: Features `x` and optionally the graph (`edge_index`, `edge_weight`) and `feature_names`, by
+                which the columns are matched with the features of `fit`. For another graph than the graph
+                of `fit`, see `GADCClassifier.ensemble_`; without `edge_index` the graph of `fit` is used.
+
+        Returns:
+            Array with one row per node.
+        """
+        return self._answers(self._data_scores(data))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file (safetensors with JSON, no pickle)."""
+        check_is_fitted(self)
+        self._store(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that `save` wrote; a ValueError says why a file is not a valid model."""
+        model: Self = stored_parts.load(cls, path, cls._restore)
+        return model
 
     def _scores(self, X: Any, adjacency: Any, edges_to_known: Any = None, X_known: Any = None) -> Tensor:
         check_is_fitted(self)

@@ -11,6 +11,7 @@ from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import validate_data
+from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc._base.scalars import check_share
@@ -197,34 +198,12 @@ class GADCMultilabelClassifier(ClassifierMixin, TargetEstimator):  # type: ignor
         self._fit_from(data, target, tell)
         return self._finish(target, np.ones(len(target)), self._data_scores(data).numpy())
 
-    def predict(
-        self, X: Any, adjacency: Any = None, *, edges_to_known: Any = None, X_known: Any = None
-    ) -> NDArray[np.int64]:
-        """Predict 0 or 1 for each row of X and each label.
-
-        Args:
-            X: Features; on the graph of `fit`, one row per node of it.
-            adjacency: Graph of these rows, if it is another graph. Default: the graph of `fit`.
-            edges_to_known: For new nodes of the graph of `fit`: weights >= 0 of their edges to its nodes, a
-                dense or sparse matrix with one row per row of X and one column per node of `fit`. `adjacency`
-                then holds the edges among the new nodes. The answer is exactly that of the joined graph.
-                Default: none.
-            X_known: Features of the nodes of `fit`, for a loaded model, whose file does not hold them.
-                Default: the features of `fit`.
-        """
-        new = {"edges_to_known": edges_to_known, "X_known": X_known}
-        return self._labels_of(self.predict_proba(X, adjacency, **new))
-
     def predict_proba(
         self, X: Any, adjacency: Any = None, *, edges_to_known: Any = None, X_known: Any = None
     ) -> Values:
         """Predict the probability of each label, shape (n, L); arguments as in `predict`."""
         probability: Values = expit(self._scores(X, adjacency, edges_to_known, X_known).numpy())
         return probability
-
-    def predict_data(self, data: Data) -> NDArray[np.int64]:
-        """Predict 0 or 1 for each node of a `Data` and each label; see `GADCClassifier.predict_data`."""
-        return self._labels_of(self.predict_proba_data(data))
 
     def predict_proba_data(self, data: Data) -> Values:
         """Predict the probability of each label for each node of a `Data`, shape (n, L)."""
@@ -272,6 +251,9 @@ class GADCMultilabelClassifier(ClassifierMixin, TargetEstimator):  # type: ignor
             self.thresholds_ = np.array([best_threshold(*pair, weight[judged]) for pair in columns])
         self.transduction_ = self._labels_of(expit(scores))
         return self
+
+    def _answers(self, scores: Tensor) -> NDArray[np.int64]:
+        return self._labels_of(expit(scores.numpy()))
 
     def _labels_of(self, probability: Values) -> NDArray[np.int64]:
         return (probability >= self.thresholds_).astype(np.int64)

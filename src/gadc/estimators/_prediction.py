@@ -21,23 +21,6 @@ class ClassPredictor(ClassifierMixin, GraphPredictor):  # type: ignore[misc]
     classes_: NDArray[Any]
     unlabeled: Any
 
-    def predict(
-        self, X: Any, adjacency: Any = None, *, edges_to_known: Any = None, X_known: Any = None
-    ) -> NDArray[Any]:
-        """Predict the class of each row of X.
-
-        Args:
-            X: Features; on the graph of `fit`, one row per node of it.
-            adjacency: Graph of these rows, if it is another graph. Default: the graph of `fit`.
-            edges_to_known: For new nodes of the graph of `fit`: weights >= 0 of their edges to its nodes, a
-                dense or sparse matrix with one row per row of X and one column per node of `fit`. `adjacency`
-                then holds the edges among the new nodes. The answer is exactly that of the joined graph.
-                Default: none.
-            X_known: Features of the nodes of `fit`, for a loaded model, whose file does not hold them.
-                Default: the features of `fit`.
-        """
-        return self._classes_of(self._scores(X, adjacency, edges_to_known, X_known))
-
     def predict_proba(
         self, X: Any, adjacency: Any = None, *, edges_to_known: Any = None, X_known: Any = None
     ) -> NDArray[Any]:
@@ -52,19 +35,6 @@ class ClassPredictor(ClassifierMixin, GraphPredictor):  # type: ignore[misc]
         """Return the score of each class; for two classes, the score of the second minus the first."""
         scores: NDArray[Any] = self._scores(X, adjacency).double().numpy()
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict_data(self, data: Data) -> NDArray[Any]:
-        """Predict the class of each node of a `Data`.
-
-        Args:
-            data: Features `x` and optionally the graph (`edge_index`, `edge_weight`) and `feature_names`, by
-                which the columns are matched with the features of `fit`. For another graph than the graph
-                of `fit`, see `ensemble_`; without `edge_index` the graph of `fit` is used.
-
-        Returns:
-            Array of classes, shape (n,).
-        """
-        return self._classes_of(self._data_scores(data))
 
     def predict_proba_data(self, data: Data) -> NDArray[Any]:
         """Predict the probability of each class for each node of a `Data`; see `predict_data`.
@@ -81,7 +51,7 @@ class ClassPredictor(ClassifierMixin, GraphPredictor):  # type: ignore[misc]
         weight = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(accuracy_score(labels, predicted[known], sample_weight=weight))
 
-    def _classes_of(self, scores: Tensor) -> NDArray[Any]:
+    def _answers(self, scores: Tensor) -> NDArray[Any]:
         predicted: NDArray[Any] = self.classes_[scores.argmax(1).numpy()]
         return predicted
 

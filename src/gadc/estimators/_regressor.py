@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import validate_data
+from torch import Tensor
 from torch_geometric.data import Data
 
 from gadc.estimators._arrays import to_tensor
@@ -185,35 +186,16 @@ class GADCRegressor(RegressorMixin, TargetEstimator):  # type: ignore[misc]
         self._fit_from(data, target, tell)
         return self._finish(target, np.ones(len(target)), self.predict_data(data))
 
-    def predict(
-        self, X: Any, adjacency: Any = None, *, edges_to_known: Any = None, X_known: Any = None
-    ) -> Values:
-        """Predict the target of each row of X.
-
-        Args:
-            X: Features; on the graph of `fit`, one row per node of it.
-            adjacency: Graph of these rows, if it is another graph. Default: the graph of `fit`.
-            edges_to_known: For new nodes of the graph of `fit`: weights >= 0 of their edges to its nodes, a
-                dense or sparse matrix with one row per row of X and one column per node of `fit`. `adjacency`
-                then holds the edges among the new nodes. The answer is exactly that of the joined graph.
-                Default: none.
-            X_known: Features of the nodes of `fit`, for a loaded model, whose file does not hold them.
-                Default: the features of `fit`.
-        """
-        predicted: Values = self._scores(X, adjacency, edges_to_known, X_known).numpy()[:, 0]
-        return predicted
-
-    def predict_data(self, data: Data) -> Values:
-        """Predict the target of each node of a `Data`; see `GADCClassifier.predict_data`."""
-        predicted: Values = self._data_scores(data).numpy()[:, 0]
-        return predicted
-
     def score(self, X: Any, y: Any, sample_weight: Any = None, adjacency: Any = None) -> float:
         """Return R² on the rows of X that have a target."""
         predicted = self.predict(X, adjacency)
         known, target = known_values(type(self).__name__, y, X)
         weight = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(r2_score(target[known], predicted[known], sample_weight=weight))
+
+    def _answers(self, scores: Tensor) -> Values:
+        predicted: Values = scores.numpy()[:, 0]
+        return predicted
 
     @property
     def _measure(self) -> str:  # type: ignore[override]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 from torch_geometric.data import Data
 
@@ -21,7 +19,6 @@ from gadc.datasets._border import check_graph
 from gadc.datasets.tables._preparation import FeaturePreparation
 from gadc.diffusion import VARIANTS
 from gadc.estimators import _saving_targets as saving
-from gadc.estimators import _stored_parts as stored_parts
 from gadc.estimators._base import DIFFUSION
 from gadc.estimators._graph_data import check_has_edges, read_edges, read_features, read_preparation
 from gadc.estimators._graph_predictor import GraphPredictor
@@ -48,6 +45,7 @@ class TargetEstimator(GraphPredictor):
     _variants = ("auto", *VARIANTS)
     _dtype = (np.float64, np.float32)
     _output = "the predictions"
+    _store, _restore = saving.save, staticmethod(saving.restore)
     _heads: tuple[str, ...]  # the first is cheap and ranks the candidates of "auto" for the others
     _measure: str  # the error that decides, in words
     _scales: tuple[Values, Values] | None = None  # of the columns of S X, if only some of its rows are given
@@ -71,17 +69,6 @@ class TargetEstimator(GraphPredictor):
     @abstractmethod
     def _error(self, target: Values, outputs: Values, weight: Values) -> float:
         """Return the error of the outputs of a head; lower is better."""
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file (safetensors with JSON, no pickle)."""
-        check_is_fitted(self)
-        saving.save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model that `save` wrote; a ValueError says why a file is not a valid model."""
-        model: Self = stored_parts.load(cls, path, saving.restore)
-        return model
 
     def _check_head(self) -> None:
         """Refuse invalid settings of the head and of the comparison."""
