@@ -27,6 +27,7 @@ from gadc.diffusion._state._rows import EdgeRows, enlarged
 from gadc.diffusion._state._settings import StateSettings
 
 with deferred():
+    from gadc.diffusion._state import _entry_loops as entry_loops
     from gadc.diffusion._state import _loops as loops
     from gadc.diffusion._state import _row_loops as row_loops
 
@@ -237,7 +238,7 @@ class Engine:
     def measure_rows(self, nodes: Nodes) -> None:
         """Compute Σ_j |T_ij| v_j / v_i of these rows."""
         if self.settings.has_similarity:
-            loops.row_sums(nodes, self.x, self.edges.rows, self.rule, self.sums)
+            entry_loops.row_sums(nodes, self.x, self.edges.rows, self.rule, self.sums)
 
     def raise_norm(self, nodes: Nodes) -> None:
         """Raise the bound on ‖T‖ to what these rows need."""

@@ -20,7 +20,7 @@ from gadc.diffusion._state._engine import Engine, Level
 from gadc.operators import LinearOperator, SparsePattern, Step
 
 with deferred():
-    from gadc.diffusion._state import _full_loops as full_loops
+    from gadc.diffusion._state import _entry_loops as entry_loops
     from gadc.diffusion._state import _row_loops as row_loops
 
 BASE_SHARE = 0.25  # of the tolerance, for what a full run leaves over
@@ -138,7 +138,7 @@ def export_operator(engine: Engine) -> LinearOperator:
     row_ptr = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(engine.edges.rows.length[:n] + 1, out=row_ptr[1:])
     cols, values = np.empty(row_ptr[-1], dtype=np.int32), np.empty(row_ptr[-1])
-    full_loops.export(engine.edges.rows, engine.rule, engine.x, row_ptr, cols, values)
+    entry_loops.export(engine.edges.rows, engine.rule, engine.x, row_ptr, cols, values)
     if row_ptr[-1] < 2**31:
         row_ptr = row_ptr.astype(np.int32)
     pattern = SparsePattern(torch.from_numpy(row_ptr), torch.from_numpy(cols), n, symmetric=True)

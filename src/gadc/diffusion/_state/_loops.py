@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
-from gadc.diffusion._state._arrays import INVERSE, LEFT, RIGHT, SIZE
+from gadc.diffusion._state._arrays import LEFT, RIGHT, SIZE
+from gadc.diffusion._state._entry_loops import _entry, _known, _part
 from gadc.operators._numba.loops import compiled
 from gadc.operators._numba.prefetch import prefetch
 
@@ -24,31 +24,6 @@ QUEUED, TOUCHED, CHANGED, MOVED = 1, 2, 4, 8  # bits of the marks of a row
 DONE, LOG_FULL, OVER_BUDGET = 0, 1, 2
 _AHEAD = 8  # entries ahead of which rows are fetched into the cache
 HEAD, WAITING, LOGGED, ENTRIES, PUSHES = 0, 1, 2, 3, 4  # places in `counts`
-
-
-def _part(function: Any) -> Any:
-    """Compile a function that the loops below call; the compiler may inline it."""
-    return numba.njit(function, nogil=True, fastmath={"contract"})
-
-
-def _dot(x: Array, i: Any, j: Any) -> Any:
-    total = 0.0
-    for c in range(x.shape[1]):
-        total += np.float64(x[i, c]) * np.float64(x[j, c])
-    return total
-
-
-def _entry_of(i: Any, j: Any, weight: Any, plain: Any, similar: Any, nodes: Array, x: Array) -> Any:
-    """Return T_ij of an edge."""
-    value = plain * nodes[i, LEFT] * nodes[j, RIGHT]
-    if similar != 0.0:
-        value += similar * nodes[i, INVERSE] * nodes[j, INVERSE] * _inner(x, i, j)
-    return weight * value
-
-
-def _known_part(i: Any, j: Any, weight: Any, known: Any, nodes: Array) -> Any:
-    """Return the part of T_ij that sums of sizes leave out."""
-    return known * weight * nodes[i, LEFT] * nodes[j, RIGHT]
 
 
 def _norm_of(matrix: Array, i: Any) -> Any:
@@ -86,8 +61,7 @@ def _enqueue_row(i: Any, queue: Array, counts: Array, marks: Array) -> None:
         counts[WAITING] += 1
 
 
-_inner = compiled(_dot, "reassoc")
-_entry, _known, _touch, _enqueue = map(_part, (_entry_of, _known_part, _touch_row, _enqueue_row))
+_touch, _enqueue = map(_part, (_touch_row, _enqueue_row))
 _norm = compiled(_norm_of, "reassoc")
 
 
@@ -318,23 +292,6 @@ def _rebuild(
         counts[ENTRIES] += rows.length[i] + 1
 
 
-def _row_sums(chosen: Array, x: Array, rows: Any, rule: Any, sums: Array) -> None:
-    """Compute Σ_j |T_ij| v_j / v_i of chosen rows, without the part that is known."""
-    cols, weights = rows.cols, rows.weights
-    plain, similar, nodes = rule.plain, rule.similar, rule.nodes
-    known = rule.apart * rule.plain
-    for k in range(len(chosen)):
-        i = chosen[k]
-        total = (1 - rule.apart) * abs(rule.loop * nodes[i, LEFT] * nodes[i, RIGHT]) * nodes[i, SIZE]
-        for p in range(rows.start[i], rows.start[i] + rows.length[i]):
-            j = cols[p]
-            value = _entry(i, j, weights[p], plain, similar, nodes, x) - _known(
-                i, j, weights[p], known, nodes
-            )
-            total += abs(value) * nodes[j, SIZE]
-        sums[i] = total / nodes[i, SIZE]
-
-
 def _wait_above(
     counts: Array, log: Any, rests: Array, rule: Any, limit: float, queue: Array, marks: Array, sizes: Array
 ) -> None:
@@ -356,5 +313,5 @@ def _largest(counts: Array, log: Any, rests: Array, rule: Any) -> float:
     return largest
 
 
-push, shift, rebuild, row_sums = map(compiled, (_push, _shift, _rebuild, _row_sums))
+push, shift, rebuild = map(compiled, (_push, _shift, _rebuild))
 wait_above, largest = map(compiled, (_wait_above, _largest))
