@@ -23,6 +23,7 @@ from gadc.cli._progress import working, working_until
 
 if TYPE_CHECKING:
     from torch import Tensor
+    from torch_geometric.data import Data
 
     from gadc.estimators import GADCClassifier
     from gadc.packed import PackedGraph
@@ -111,7 +112,19 @@ def fit(
             "as_json": as_json,
         }
         return target_fits.fit_targets(command_line(context), graph, diffusion, **options)
-    head = head or "linear"
+    _fit_classes(command_line(context), graph, diffusion, head or "linear", out, report, as_json)
+
+
+def _fit_classes(
+    command: str,
+    graph: GraphOptions,
+    diffusion: ClassifierOptions,
+    head: str,
+    out: Path,
+    report: Path | None,
+    as_json: bool,
+) -> None:
+    """Fit the model, and models to compare it with, to a graph in memory."""
     with working("Reading the graph"):
         data = graph.read(keep_sparse=diffusion.is_auto and report is None)
     tell_notes(data)
@@ -134,18 +147,42 @@ def fit(
             "codes": class_positions(chosen, seen),
         }
         with working("Writing the report"):
-            model_page.fit_page(command_line(context), **shown, models=models, figures=figures).write(report)
+            model_page.fit_page(command, **shown, models=models, figures=figures).write(report)
         say(f"Wrote {report}.")
-    known, classes = int((seen.y >= 0).sum()), chosen.classes_.tolist()
     if as_json:
-        settings = {**diffusion.settings(), "signed": graph.signed, "head": head, "seed": graph.seed}
-        facts = {"out": str(out), "labels": known, "classes": classes, "settings": settings}
-        facts["largest_class"] = _largest(seen.y)
-        facts["relations"] = chosen.relation_weights_
-        reasons = {"explanation": chosen.explain_, "report": chosen.report_}
-        return print_json({**facts, "figures": figures, **reasons})
-    largest = f"the largest has {_largest(seen.y):.1%} of the labels"
-    print_rows(f"{graph.title}: {known:,} labels, {len(classes)} classes; {largest}", figures)
+        return print_json(_facts(graph, diffusion, head, out, seen, chosen) | {"figures": figures})
+    _tell_fitted(graph, seen, chosen, figures)
+    say(verdict)
+    say(f"Wrote {out}.")
+
+
+def _facts(
+    graph: GraphOptions,
+    diffusion: ClassifierOptions,
+    head: str,
+    out: Path,
+    seen: Data,
+    chosen: GADCClassifier,
+) -> dict[str, Any]:
+    """Return what --json prints of a model that was fitted in memory."""
+    return {
+        "out": str(out),
+        "labels": int((seen.y >= 0).sum()),
+        "classes": chosen.classes_.tolist(),
+        "settings": {**diffusion.settings(), "signed": graph.signed, "head": head, "seed": graph.seed},
+        "largest_class": _largest(seen.y),
+        "relations": chosen.relation_weights_,
+        "explanation": chosen.explain_,
+        "report": chosen.report_,
+    }
+
+
+def _tell_fitted(
+    graph: GraphOptions, seen: Data, chosen: GADCClassifier, figures: list[dict[str, Any]]
+) -> None:
+    """Print the figures of the models and what led to the choice."""
+    known, largest = int((seen.y >= 0).sum()), f"the largest has {_largest(seen.y):.1%} of the labels"
+    print_rows(f"{graph.title}: {known:,} labels, {len(chosen.classes_)} classes; {largest}", figures)
     finalists = finalists_page.finalist_rows(chosen)
     if finalists:
         print_rows(
@@ -153,8 +190,6 @@ def fit(
         )
     if chosen.relation_weights_ is not None:
         say(chosen.explain_)
-    say(verdict)
-    say(f"Wrote {out}.")
 
 
 def _check_edge_settings(graph: GraphOptions, diffusion: ClassifierOptions, task: str) -> None:
