@@ -88,9 +88,15 @@ def test_card_agrees_with_the_record_and_published_figures(data_folder, name):
     assert tuple(found.split[part] for part in ("train", "val", "test")) == sizes
 
 
-@pytest.mark.parametrize("name", [name for name in HERE if name not in ("wordnet", "coauthor-physics")])
+def _loadable():
+    """Leave two data sets out, because their dense features take gigabytes; their cards are tested."""
+    marks = {"coauthor-cs": pytest.mark.slow}  # half a gigabyte
+    names = [name for name in HERE if name not in ("wordnet", "coauthor-physics")]
+    return [pytest.param(name, marks=marks.get(name, ())) for name in names]
+
+
+@pytest.mark.parametrize("name", _loadable())
 def test_loaded_graph_is_simple_and_undirected(data_folder, name):
-    """Two data sets are left out, because their dense features take gigabytes; their cards are tested."""
     data = load(name)
     data.validate(raise_on_error=True)
     assert (data.x is None) == (name == "ogbn-arxiv")
