@@ -1,6 +1,6 @@
 """Clean against worst-case accuracy of many models: transductive and inductive evasion, poisoning.
 
-    python benchmarks/frontier.py run [--output FILE] [--splits 1] [--rates 0.05,0.2] [--models gcn,ridge]
+    python benchmarks/frontier.py run [--output FILE] [--splits 1] [--rates 0.05,0.2] [--models 'gcn;ridge']
     python benchmarks/frontier.py draw [--output FILE] [--page docs/evidence/robustness.md]
 
 `run` adds one line per finished attack to a CSV file and leaves out what is there already, so it can be
@@ -39,9 +39,15 @@ COLUMNS = (
     "graph", "split", "model", "threat", "rate", "attack", "accuracy", "clean", "reads_edges", "budget",
     "flips", "seconds",
 )  # fmt: skip
+EVASION = ("PRBCD", "PRBCD, scaled margin", "PRBCD through a softer twin", "EvA")
 HERE = Path(__file__).parent
 PRBCD = {"num_steps": 40, "resampling_steps": 30, "block_size": 50_000, "num_samples": 5}
 POISON = {"num_steps": 40, "num_samples": 5}
+SCALED = {"loss": "scaled-margin"}
+STAND_IN = {
+    "PGD through a ridge stand-in": POISON,
+    "PGD through a ridge stand-in, scaled margin": {**POISON, **SCALED},
+}
 EVA = {"num_generations": 40, "population": 24}
 PAPER = {"lr": 0.01, "weight_decay": 5e-4, "epochs": 1000, "patience": 50, "selection": "val-loss"}
 LAST = {"series": "last", "self_loops": 1.0, "dropout": 0.5, **PAPER}
@@ -56,12 +62,14 @@ class Row:
         model: Name in `gadc.models`.
         settings: Its settings.
         attacked: Settings that differ in the twin that is attacked, where the scores have no gradient.
-        own: Whether its training is attacked by gradient; it is too slow for graph networks.
+        softer: Settings that differ in a twin that is attacked as well, because its gradient says more.
+        own: Whether its training is attacked by gradient; it is too slow for most graph networks.
     """
 
     model: str
     settings: dict[str, Any] = field(default_factory=dict)
     attacked: dict[str, Any] = field(default_factory=dict)
+    softer: dict[str, Any] = field(default_factory=dict)
     own: bool = False
 
     def make(self, **changes: Any) -> Model:
@@ -76,6 +84,7 @@ ROWS = {  # cheapest first
     "robust-ridge": Row(model="robust-ridge", own=True),
     "robust-ridge, poisoning": Row(model="robust-ridge", settings={"goal": "poisoning"}, own=True),
     "student": Row(model="student", own=True),
+    "trust-gate": Row(model="trust-gate", softer={"steepness": 0.3}, own=True),
     "gadc IV+, anchors alone": Row(
         model="gadc",
         settings={**ANCHORED, "variant": "IV+", "anchor": 1000.0, "self_loops": 1000.0},
@@ -90,12 +99,14 @@ ROWS = {  # cheapest first
     "s2gc": Row(model="s2gc", settings={**PAPER, "lr": 0.05}, own=True),
     "gcn": Row(model="gcn"),
     "appnp": Row(model="appnp"),
-    "evennet": Row(model="evennet"),
+    "evennet": Row(model="evennet", own=True),
+    "gprgnn": Row(model="gprgnn"),
     "gcn-jaccard": Row(model="gcn-jaccard"),
     "gcn-svd": Row(model="gcn-svd", attacked={"relaxed": True}),
     "robust-gcn": Row(model="robust-gcn"),
     "rung": Row(model="rung"),
     "gnnguard": Row(model="gnnguard"),
+    "adversarial-gprgnn": Row(model="adversarial-gprgnn"),
     "soft-median-gdc": Row(model="soft-median-gdc", settings={"weight_decay": 1e-3}),
 }
 
@@ -120,8 +131,8 @@ def surrogate(name: str, split: int, threat: str) -> Scores:
 def shared_flips(name: str, split: int, threat: str, rate: float, attack: str) -> Flips:
     """Find the flips that do not depend on the attacked model once for all models."""
     protocol = protocol_of(name, split, threat)
-    if attack == "PGD through a ridge stand-in":
-        return find("poison-pgd", stand_in_scores(protocol.data), protocol, rate, split, POISON)
+    if attack in STAND_IN:
+        return find("poison-pgd", stand_in_scores(protocol.data), protocol, rate, split, STAND_IN[attack])
     return find("prbcd", surrogate(name, split, threat), protocol, rate, split, PRBCD)
 
 
@@ -152,7 +163,7 @@ class Trained:
 
     def flips(self, attack: str, rate: float) -> Flips:
         """Find the flips of an attack."""
-        if attack in ("PGD through a ridge stand-in", "PRBCD through a GCN"):
+        if attack in STAND_IN or attack == "PRBCD through a GCN":
             return shared_flips(*self.key, rate, attack)
         data, seed = self.protocol.data, self.split
         if attack == "PGD through training":
@@ -163,9 +174,11 @@ class Trained:
         if attack == "EvA":
             return find("eva", self.scores, self.protocol, rate, seed, EVA)
         scores = self.scores
-        if self.row.attacked:
-            scores = self.row.make(**self.row.attacked).fit(self.protocol.seen, seed=seed).scores
-        return find("prbcd", scores, self.protocol, rate, seed, PRBCD)
+        changes = self.row.softer if attack == "PRBCD through a softer twin" else self.row.attacked
+        if changes:
+            scores = self.row.make(**changes).fit(self.protocol.seen, seed=seed).scores
+        settings = PRBCD if attack == "PRBCD" else {**PRBCD, **SCALED}
+        return find("prbcd", scores, self.protocol, rate, seed, settings)
 
     def after(self, flips: Flips, threat: str) -> float:
         """Return the accuracy after the flips; poisoning trains again."""
@@ -175,23 +188,34 @@ class Trained:
         return self.test(scores, changed)
 
 
-def jobs(rows: dict[str, Row], rates: list[float], splits: int, stages: list[int]) -> Iterator[tuple]:
+def jobs(
+    rows: dict[str, Row], graphs: list[str], rates: list[float], splits: int, stages: list[int]
+) -> Iterator[tuple]:
     """List what is to be run: cheap attacks on all models first, then the slower ones."""
     cheap = {
         "transductive": {
             "PGD through a ridge stand-in": ("poisoning",),
+            "PGD through a ridge stand-in, scaled margin": ("poisoning",),
             "PRBCD through a GCN": ("evasion", "poisoning"),
-            "PRBCD": ("evasion", "poisoning"),
+            "PRBCD, scaled margin": ("evasion", "poisoning"),
         },
-        "inductive": {"PRBCD through a GCN": ("inductive",), "PRBCD": ("inductive",)},
+        "inductive": {
+            "PRBCD through a GCN": ("inductive",),
+            "PRBCD, scaled margin": ("inductive",),
+            "PRBCD through a softer twin": ("inductive",),
+        },
+    }
+    second = {
+        "transductive": {"PRBCD": ("evasion", "poisoning")},
+        "inductive": {"PRBCD": ("inductive",)},
     }
     own = {"transductive": {"PGD through training": ("poisoning",)}}
     search = {"inductive": {"EvA": ("inductive",)}}
     for split in range(splits):
-        for stage, protocols in enumerate((cheap, own, search)):
-            for name in GRAPHS:
+        for stage, protocols in enumerate((cheap, second, own, search)):
+            for name in graphs:
                 for label, row in rows.items():
-                    if stage in stages and (stage != 1 or row.own):
+                    if stage in stages and (stage != 2 or row.own):
                         yield from (
                             (name, split, label, protocol, attacks, rates)
                             for protocol, attacks in protocols.items()
@@ -207,18 +231,20 @@ def run(options: argparse.Namespace) -> None:
         with options.output.open(encoding="utf-8", newline="") as file:
             done = {identity(line) for line in csv.DictReader(file)}
     stages = [int(part) for part in options.stages.split(",")]
-    for name, split, label, protocol, attacks, asked in jobs(rows, rates, options.splits, stages):
+    for name, split, label, protocol, attacks, asked in jobs(
+        rows, options.graphs.split(","), rates, options.splits, stages
+    ):
         trained: Trained | None = None
         for attack, threats in attacks.items():
             for rate in asked:
                 base = {"graph": name, "split": split, "model": label, "rate": rate, "attack": attack}
                 missing = [one for one in threats if identity({**base, "threat": one}) not in done]
-                if not missing:
+                if not missing or (attack == "PRBCD through a softer twin" and not rows[label].softer):
                     continue
                 start = time.perf_counter()
                 try:
                     trained = trained or Trained(rows[label], name, split, protocol)
-                    if attack in ("PRBCD", "EvA") and not trained.reads_edges:
+                    if attack in EVASION and not trained.reads_edges:
                         continue  # no edge moves it after its training
                     flips = trained.flips(attack, rate)
                     found = {threat: trained.after(flips, threat) for threat in missing}
@@ -256,9 +282,12 @@ def main() -> None:
     parser.add_argument("command", choices=["run", "draw"])
     parser.add_argument("--output", type=Path, default=HERE / "frontier.csv")
     parser.add_argument("--splits", type=int, default=1)
+    parser.add_argument("--graphs", default=",".join(GRAPHS))
     parser.add_argument("--rates", default="0.05,0.2")
     parser.add_argument("--models", help="rows, separated by semicolons; all by default")
-    parser.add_argument("--stages", default="0,1,2", help="0: cheap attacks, 1: own training, 2: EvA")
+    parser.add_argument(
+        "--stages", default="0,1,2,3", help="0: cheap attacks, 1: another loss, 2: own training, 3: EvA"
+    )
     parser.add_argument("--page", type=Path, default=HERE.parent / "docs" / "evidence" / "robustness.md")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -55,13 +55,13 @@ def test_scores_equal_the_head_on_diffused_features_on_another_graph(settings):
     fitted = model.fit(data)
     directions = leading_directions(data.x, model.components)
     head = train_head(
-        model._rows(data.x, data.edge_index, data.edge_weight, directions),
+        model.diffused(data.x, data.edge_index, data.edge_weight, directions),
         data,
         penalty=model.penalty,
         kind=model.head,
     )
     x, edges = data.x.flip(1), data.edge_index[:, ::2]
-    expected = head(model._rows(x, edges, None, directions))
+    expected = head(model.diffused(x, edges, None, directions))
     assert torch.allclose(fitted.scores(x, edges), expected, rtol=1e-10, atol=1e-12)
 
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from gadc.models import RobustRidge, Student
+from gadc.models import RobustRidge, TrustGate
 from tests.helpers.edge_gradient import check_edge_gradient, check_no_edge
 from tests.helpers.graphs import random_graph
 from tests.helpers.through_training import check_gradient_through_training, check_through_training
@@ -68,13 +68,11 @@ def test_training_nodes_have_their_labels_and_other_graphs_do_not():
     assert float(other.max()) < 0
 
 
-def test_evasion_is_a_student_that_reads_no_edges():
+def test_evasion_is_a_trust_gate_that_remembers_its_nodes():
     data = tiny_data()
-    model = RobustRidge(goal="evasion")
-    assert not model.reads_edges
-    assert RobustRidge.reads_edges
-    assert RobustRidge().reads_edges
-    assert torch.equal(model.fit(data).logits, Student(penalty=1.0).fit(data).logits)
+    fitted = RobustRidge(goal="evasion").fit(data)
+    assert torch.equal(fitted.logits, TrustGate().fit(data).logits)
+    assert torch.allclose(fitted.scores(data.x, data.edge_index[:, :0]), fitted.logits)
 
 
 @pytest.mark.parametrize("goal", ["balanced", "poisoning", "evasion"])

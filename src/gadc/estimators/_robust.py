@@ -47,7 +47,7 @@ def restore_robust(model: Any, arrays: persistence.Arrays) -> nn.Module:
         tensors[name.removeprefix("head.")] = torch.from_numpy(array) if whole else finite(name, array)
     module = restored(model.robust, tensors)
     size = model.n_features_in_
-    widths = {tensor.shape[1] for name, tensor in tensors.items() if name.endswith("rows")}
-    if widths - {size} or (not widths and len(tensors["weight"]) != size):
+    rows = tensors["graph"].T if model.robust == "evasion" else tensors["beliefs.rows"]
+    if rows.shape[1] != size:
         raise ValueError(f"the arrays must have {size} features.")
     return module

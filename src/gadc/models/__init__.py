@@ -7,7 +7,7 @@
     robust networks      AirGNN, ElasticGNN, EvenNet, GNNGuard, HANG, HANGQuad, RobustGCN, RUNG, SoftMedianGDC
     trained on attacks   AdversarialGPRGNN
     purified graphs      GCNGarnet, GCNJaccard, GCNSVD, ProGNN, StableGCN, SVDPPRGCN, Purified
-    in closed form       Ridge, RobustRidge, Student
+    in closed form       Ridge, RobustRidge, Student, TrustGate
     made of others       Auto
     during a training    Callback, TrainingState
 
@@ -54,6 +54,7 @@ from gadc.models._stable import StableGCN
 from gadc.models._student import Student
 from gadc.models._svd_ppr_gcn import SVDPPRGCN
 from gadc.models._training.callbacks import Callback, TrainingState
+from gadc.models._trust_gate import TrustGate
 from gadc.models.auto import Auto
 
 _BUILTIN: dict[str, type[Model]] = {
@@ -77,6 +78,7 @@ _BUILTIN: dict[str, type[Model]] = {
     "ridge": Ridge,
     "robust-ridge": RobustRidge,
     "student": Student,
+    "trust-gate": TrustGate,
     "hang-quad": HANGQuad,
     "hang": HANG,
     "soft-median-gdc": SoftMedianGDC,
@@ -178,6 +180,7 @@ __all__ = [
     "StableGCN",
     "Student",
     "TrainingState",
+    "TrustGate",
     "guard",
     "make_model",
     "register",

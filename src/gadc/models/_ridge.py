@@ -79,29 +79,35 @@ class Ridge(ClosedForm):
         self, data: Data, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None
     ) -> tuple[Tensor, Scores]:
         """Diffuse and solve; see `ClosedForm.trained_on`."""
-        directions = remembered(
-            "directions", (x, self.components), lambda: leading_directions(x, self.components)
-        )
-        rows = self._rows(x, edge_index, edge_weight, directions)
+        if self.head == "linear":
+            logits, weight = self.trained_weight(data, x, edge_index, edge_weight)
+            # (S K X V) W = S K X (V W): few columns are diffused, as many as there are classes.
+            return logits, lambda x, edge_index, edge_weight=None: self.diffused(
+                x, edge_index, edge_weight, weight
+            )
+        directions = self._directions(x)
+        rows = self.diffused(x, edge_index, edge_weight, directions)
         head = train_head(rows, data, penalty=self.penalty, kind=self.head)
-        weight = head.weight()
-        if weight is None:
+        return head(rows), lambda x, edge_index, edge_weight=None: head(
+            self.diffused(x, edge_index, edge_weight, directions)
+        )
 
-            def scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-                return head(self._rows(x, edge_index, edge_weight, directions))
+    def trained_weight(
+        self, data: Data, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Train a linear head and return the scores of all nodes and V W, shape (d, classes)."""
+        directions = self._directions(x)
+        rows = self.diffused(x, edge_index, edge_weight, directions)
+        weight = train_head(rows, data, penalty=self.penalty).weight()
+        return rows @ weight, weight if directions is None else directions @ weight
 
-            return head(rows), scores
-        # (S K X V) W = S K X (V W): few columns are diffused, as many as there are classes.
-        combined = weight if directions is None else directions @ weight
+    def _directions(self, x: Tensor) -> Tensor | None:
+        return remembered("directions", (x, self.components), lambda: leading_directions(x, self.components))
 
-        def linear_scores(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-            return self._rows(x, edge_index, edge_weight, combined)
-
-        return rows @ weight, linear_scores
-
-    def _rows(
+    def diffused(
         self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, directions: Tensor | None
     ) -> Tensor:
+        """Return S K X V; without directions V it is S K X."""
         columns = remembered(
             "feature columns",
             (x, directions, self.normalize, self.neighbors),

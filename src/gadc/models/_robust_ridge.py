@@ -10,8 +10,8 @@ the share t / (t d + 1) at a node of degree d. The knob t, `trust`, leads from t
 edges alone (1). The model is this library's own; smoothing beliefs instead of features is from Zhou,
 Bousquet, Lal, Weston and Schölkopf, "Learning with Local and Global Consistency", NIPS 2003.
 
-With the goal "evasion" the model is a student (`_student`) of ridge regression on diffused features: it reads
-no edge after its training.
+With the goal "evasion" the model is a trust gate (`_trust_gate`): it remembers the nodes of its training graph
+and reads the edges of new nodes as long as features agree with them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,14 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import one_hot
 from torch_geometric.data import Data
 
 from gadc._base.memo import remembered
 from gadc._base.scalars import check_choice, check_count, check_number, check_share
 from gadc.diffusion._graph import adjacency
+from gadc.models._beliefs import Beliefs, train_beliefs
 from gadc.models._closed_form import ClosedForm, Scores
-from gadc.models._feature_space import feature_columns, leading_directions
-from gadc.models._student import Imitation, Student
-from gadc.models._training.ridge import train_head
+from gadc.models._trust_gate import Gated, TrustGate
 from gadc.operators import LinearOperator, row_sums
 
 # Trust t and exponent q of the gate for each goal; chosen on validation nodes under attack.
@@ -44,7 +42,7 @@ class RobustRidge(ClosedForm):
 
     Args:
         goal: "balanced" (default) keeps most of the clean accuracy, "poisoning" gates edges as well,
-            "evasion" trains a student that reads no edge after training.
+            "evasion" takes `TrustGate`: no edge moves a node of the training graph after the training.
         trust: Trust t in [0, 1], from the features alone to the edges alone; None, the default, is 1/2. It
             has no meaning for "evasion".
         gate: Exponent q >= 0 by which edges between nodes of unlike beliefs lose weight; None, the default,
@@ -52,7 +50,8 @@ class RobustRidge(ClosedForm):
         num_steps: Number of averages over edges, 2 by default: a wrong edge reaches no further.
         neighbors: Number of nearest nodes by features that anchor each node, 20 by default.
         sharpness: Factor s of the standardised scores before the softmax, 1 by default.
-        penalty: Penalty of the ridge regression, relative to the mean squared norm of its rows, 1 by default.
+        penalty: Penalty of the ridge regression, relative to the mean squared norm of its rows, 1 by default;
+            it has no meaning for "evasion", where validation nodes choose it.
         components: Number of leading directions of the features that are kept, 256 by default.
 
     Examples:
@@ -85,22 +84,28 @@ class RobustRidge(ClosedForm):
         check_count(owner, self.components, "components", low=1)
         for name in ("sharpness", "penalty"):
             check_number(owner, getattr(self, name), name, strict=True)
-        if self.goal == "evasion":  # of this one setting, not of the class
-            object.__setattr__(self, "reads_edges", False)
-            object.__setattr__(self, "differentiable", False)
 
     def trained_on(
         self, data: Data, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None
     ) -> tuple[Tensor, Scores]:
         """Train the beliefs without edges, then average them; see `ClosedForm.trained_on`."""
         if self.goal == "evasion":
-            student = Student(neighbors=self.neighbors, components=self.components, penalty=self.penalty)
-            return student.trained_on(data, x, edge_index, edge_weight)
+            return self.trust_gate().trained_on(data, x, edge_index, edge_weight)
         inputs = (x, data.y, data.train_mask, replace(self, trust=None, gate=None, goal="balanced"))
         beliefs = remembered("beliefs", inputs, lambda: self._beliefs(data, x))
 
         known = remembered("own beliefs", (x, beliefs), lambda: beliefs(x))
         return self.smooth(known, edge_index, edge_weight), SmoothedBeliefs(self, beliefs)
+
+    def through_training(self, data: Data, *, seed: int = 0) -> Scores:
+        """Return training and prediction as one function of the graph; see `Model.through_training`."""
+        if self.goal == "evasion":
+            return self.trust_gate().through_training(data, seed=seed)
+        return super().through_training(data, seed=seed)
+
+    def trust_gate(self) -> TrustGate:
+        """Return the model of the goal "evasion"."""
+        return TrustGate(neighbors=self.neighbors, components=self.components)
 
     def smooth(self, beliefs: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         """Average beliefs, shape (n, classes), over gated edges; returns logarithms of probabilities."""
@@ -124,58 +129,20 @@ class RobustRidge(ClosedForm):
 
     def _beliefs(self, data: Data, x: Tensor) -> Beliefs:
         """Train the beliefs; no edge is read."""
-        directions = leading_directions(x, self.components)
-        rows = feature_columns(
-            x, normalize="l2", directions=directions, neighbors=self.neighbors, num_steps=2
+        return train_beliefs(
+            data,
+            x,
+            neighbors=self.neighbors,
+            components=self.components,
+            penalty=self.penalty,
+            sharpness=self.sharpness,
         )
-        head = train_head(rows, data, penalty=self.penalty)
-        spread = head(rows).std()
-        factor = self.sharpness / torch.where(spread > 0, spread, torch.ones_like(spread))
-        eye = torch.eye(rows.shape[1], dtype=x.dtype)
-        weight = head(eye) * factor
-        nodes = torch.nonzero(data.train_mask).squeeze(1)
-        labels = one_hot(data.y[nodes], weight.shape[1]).to(x.dtype)
-        weight = weight if directions is None else directions @ weight
-        return Beliefs(weight, self.neighbors, nodes, x[nodes].detach(), labels)
 
 
 def _gate(beliefs: Tensor, graph: LinearOperator, gate: float) -> Tensor:
     """Return (p_i · p_j)^q of every entry of the graph."""
     rows, cols = graph.pattern.rows.long(), graph.pattern.cols.long()
     return (beliefs[rows] * beliefs[cols]).sum(1).clamp(min=_LOWEST) ** gate
-
-
-class Beliefs(nn.Module):
-    """Beliefs as a function of the features.
-
-    Args:
-        weight: From features to scores, shape (d, classes).
-        neighbors: Number of anchors of each node.
-        nodes: Numbers of the training nodes.
-        rows: Their features: a node counts as labelled where these are found again.
-        labels: Their one-hot labels.
-    """
-
-    weight: Tensor
-    nodes: Tensor
-    rows: Tensor
-    labels: Tensor
-
-    def __init__(self, weight: Tensor, neighbors: int, nodes: Tensor, rows: Tensor, labels: Tensor) -> None:
-        super().__init__()
-        self.neighbors = neighbors
-        for name, value in {"weight": weight, "nodes": nodes, "rows": rows, "labels": labels}.items():
-            self.register_buffer(name, value)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return probabilities, shape (n, classes); nodes that are training nodes have their labels."""
-        scores = feature_columns(
-            x, normalize="l2", directions=self.weight, neighbors=self.neighbors, num_steps=2
-        )
-        out = scores.softmax(1)
-        there = self.nodes < len(x)
-        same = (x.detach()[self.nodes[there]] == self.rows[there]).all(1)
-        return out.index_copy(0, self.nodes[there][same], self.labels[there][same])
 
 
 class SmoothedBeliefs(nn.Module):
@@ -207,15 +174,12 @@ def restored(goal: str, arrays: dict[str, Tensor]) -> nn.Module:
     Raises:
         ValueError: The arrays do not fit together.
     """
-    model = RobustRidge(goal=goal)
-    names = {"weight", "rows"} if goal == "evasion" else {f"beliefs.{name}" for name in _STORED}
-    if not set(arrays) <= names or not set(arrays) >= names - {"rows"}:
-        raise ValueError(f"the arrays must be {sorted(names)}, got {sorted(arrays)}.")
     if goal == "evasion":
-        weight, rows = arrays["weight"], arrays.get("rows")
-        if weight.ndim != 2 or (rows is not None and (rows.ndim != 2 or len(rows) != len(weight))):
-            raise ValueError("rows must have one row per row of weight.")
-        return Imitation(weight, rows).eval()
+        return Gated.restored(RobustRidge(goal=goal).trust_gate(), arrays)
+    model = RobustRidge(goal=goal)
+    names = {f"beliefs.{name}" for name in _STORED}
+    if set(arrays) != names:
+        raise ValueError(f"the arrays must be {sorted(names)}, got {sorted(arrays)}.")
     weight, nodes, rows, labels = (arrays[f"beliefs.{name}"] for name in _STORED)
     fits = weight.ndim == rows.ndim == labels.ndim == 2 and nodes.shape == (len(rows),) == (len(labels),)
     if not fits or rows.shape[1] != len(weight) or labels.shape[1] != weight.shape[1]:

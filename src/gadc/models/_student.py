@@ -66,17 +66,18 @@ class Student(ClosedForm):
     components: int = 256
 
     def __post_init__(self) -> None:
-        self._teacher()
+        self.teacher()
         check_number("Student", self.smoothing, "smoothing", strict=True)
 
     def trained_on(
         self, data: Data, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None
     ) -> tuple[Tensor, Scores]:
         """Train the teacher, then the student on its scores; see `ClosedForm.trained_on`."""
-        taught, _ = self._teacher().trained_on(data, x, edge_index, edge_weight)
+        taught, _ = self.teacher().trained_on(data, x, edge_index, edge_weight)
         return imitate(x, taught, self.smoothing, self.components)
 
-    def _teacher(self) -> Ridge:
+    def teacher(self) -> Ridge:
+        """Return the settings of the model that is imitated."""
         return Ridge(
             lam=self.lam,
             num_steps=self.num_steps,

@@ -99,10 +99,10 @@ class Head:
         """Score rows; differentiable in these and in the rows of the training nodes."""
         return HEADS[self.kind](self.known, rows / self.size, self.targets, self.penalty)
 
-    def weight(self) -> Tensor | None:
-        """Return W of a head that is the product `rows @ W`; None for a kernel."""
+    def weight(self) -> Tensor:
+        """Return W of a linear head, which scores rows by `rows @ W`."""
         if self.kind != "linear":
-            return None
+            raise ValueError(f'Head: kind must be "linear" for a head with weights, got {self.kind!r}.')
         return ridge_weight(self.known, self.targets, self.penalty) / self.size
 
 

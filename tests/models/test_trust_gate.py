@@ -1,0 +1,145 @@
+"""Trust gate: memory of seen nodes, the dense gate, what opens and closes it, and exact gradients."""
+
+import pytest
+import torch
+
+from gadc.datasets import csbm
+from gadc.models import Ridge, Student, TrustGate
+from gadc.models import _student as student_module
+from gadc.models import _trust_gate as gate_module
+from gadc.models._trust_gate import Gated
+from tests.helpers.through_training import check_gradient_through_training, check_through_training
+from tests.helpers.tiny import tiny_data
+
+SMALL = TrustGate(neighbors=4, penalty=0.3)
+
+
+@pytest.fixture(scope="module")
+def arrival():
+    """A graph of two classes, trained without the last 40 of its nodes."""
+    data = csbm(200, homophily=0.95, num_features=8, seed=0)
+    data.x = data.x.double()
+    seen = data.subgraph(torch.arange(200) < 160)
+    return data, TrustGate(neighbors=5).fit(seen)
+
+
+def _across(data, count):
+    """Pairs of each new node and some seen nodes of the other class, in both directions."""
+    pairs = [
+        torch.stack([torch.full((count,), node), torch.nonzero(data.y[:160] != data.y[node])[:count, 0]])
+        for node in range(160, 200)
+    ]
+    found = torch.cat(pairs, 1)
+    return torch.cat([found, found.flip(0)], 1)
+
+
+def test_nodes_of_the_training_graph_are_remembered_whatever_their_edges_and_order(arrival):
+    data, fitted = arrival
+    order = torch.randperm(160, generator=torch.Generator().manual_seed(1))
+    found = fitted.scores(data.x[order], data.edge_index[:, :0])
+    assert torch.allclose(found, fitted.logits[order])
+    own = Student(neighbors=5).fit(data.subgraph(torch.arange(200) < 160)).logits
+    assert torch.allclose(fitted.logits, own)
+
+
+def test_scores_of_new_nodes_are_the_dense_formula(arrival):
+    data, fitted = arrival
+    gated, seen = fitted.module, data.subgraph(torch.arange(200) < 160)
+    graph = Ridge(neighbors=5).fit(seen).scores(data.x, data.edge_index)
+    alone = gated.student(data.x, None)
+    alone[:160] = fitted.logits
+    P = (2 * alone / fitted.logits.std()).softmax(1)
+    A = torch.zeros(200, 200, dtype=torch.float64)
+    A[tuple(data.edge_index)] = 1.0
+    A[:160, :160] = 0.0
+    usual, spread = gated.usual
+    m = A.sum() / 2
+    z = (usual - (A * (P @ P.T)).sum() / A.sum()) * m.sqrt() / spread
+    trust = torch.sigmoid(3.0 * (2.0 - z))
+    assert torch.allclose(gated.trust(data.x, data.edge_index), trust)
+    expected = trust * graph + (1 - trust) * alone
+    assert torch.allclose(fitted.scores(data.x, data.edge_index)[160:], expected[160:])
+
+
+def test_gate_is_open_on_true_edges_and_closes_when_edges_contradict_features(arrival):
+    data, fitted = arrival
+    gated = fitted.module
+    assert float(gated.trust(data.x, data.edge_index)) > 0.9
+    attacked = torch.cat([data.edge_index, _across(data, 6)], 1)
+    assert float(gated.trust(data.x, attacked)) < 0.01
+    alone = fitted.scores(data.x, data.edge_index[:, :0])
+    assert torch.allclose(fitted.scores(data.x, attacked)[160:], gated.student(data.x, None)[160:], atol=1e-2)
+    assert not torch.allclose(fitted.scores(data.x, data.edge_index)[160:], alone[160:], atol=1e-2)
+
+
+def test_gate_has_the_exact_gradient_in_edge_weights(arrival):
+    data, fitted = arrival
+    edges = torch.cat([data.edge_index, _across(data, 1)], 1)
+    weight = torch.full((4,), 0.5, dtype=torch.float64, requires_grad=True)
+
+    def loss(weight):
+        rest = torch.ones(edges.shape[1] - 4, dtype=torch.float64)
+        return fitted.scores(data.x, edges, torch.cat([rest, weight]))[160:, 0].sum()
+
+    assert torch.autograd.gradcheck(loss, (weight,))
+    assert float(torch.autograd.grad(loss(weight), weight)[0].abs().max()) > 1e-6
+
+
+def test_edge_of_weight_zero_is_not_an_edge(arrival):
+    data, fitted = arrival
+    edges = torch.cat([data.edge_index, _across(data, 2)], 1)
+    weight = (torch.arange(edges.shape[1]) < data.edge_index.shape[1]).double()
+    expected = fitted.scores(data.x, data.edge_index)
+    assert torch.allclose(fitted.scores(data.x, edges, weight), expected)
+
+
+def test_training_on_a_changed_graph_is_fit_on_it():
+    check_through_training(SMALL)
+
+
+def test_gradient_through_training_is_exact():
+    check_gradient_through_training(SMALL)
+
+
+def test_many_nodes_remember_the_scores_of_the_graph_model(monkeypatch):
+    data = tiny_data(dtype=torch.float64)
+    for module in (student_module, gate_module):
+        monkeypatch.setattr(module, "MAX_DENSE", 10)
+    taught = Ridge(neighbors=4, penalty=0.3).fit(data).logits
+    fitted = SMALL.fit(data)
+    assert torch.allclose(fitted.scores(data.x, data.edge_index), taught)
+
+
+def test_restored_module_scores_as_before(arrival):
+    data, fitted = arrival
+    again = Gated.restored(TrustGate(neighbors=5), fitted.module.state_dict())
+    assert torch.equal(again(data.x, data.edge_index), fitted.scores(data.x, data.edge_index))
+
+
+@pytest.mark.parametrize("broken", ["graph", "usual", "student.weight", "memory.keys", "memory.scores"])
+def test_arrays_that_do_not_fit_are_refused(arrival, broken):
+    arrays = dict(arrival[1].module.state_dict())
+    arrays[broken] = arrays[broken][:1]
+    with pytest.raises(ValueError, match="must|do not fit"):
+        Gated.restored(TrustGate(neighbors=5), arrays)
+    del arrays[broken]
+    with pytest.raises(ValueError, match="the arrays must be"):
+        Gated.restored(TrustGate(neighbors=5), arrays)
+
+
+def test_graph_without_edges_or_other_nodes_is_trained():
+    data = tiny_data()
+    data.edge_index, data.edge_weight = data.edge_index[:, :0], data.edge_weight[:0]
+    fitted = SMALL.fit(data)
+    assert bool(torch.isfinite(fitted.logits).all())
+    everyone = tiny_data()
+    everyone.train_mask = torch.ones(30, dtype=torch.bool)
+    del everyone.test_mask
+    new = SMALL.fit(everyone).scores(everyone.x + 1, everyone.edge_index, everyone.edge_weight)
+    assert bool(torch.isfinite(new).all())
+
+
+@pytest.mark.parametrize("settings", [{"limit": -1.0}, {"steepness": 0.0}, {"smoothing": 0.0}])
+def test_settings_are_checked(settings):
+    with pytest.raises(ValueError, match=f"{next(iter(settings))} must"):
+        TrustGate(**settings)
