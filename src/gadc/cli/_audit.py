@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,8 +21,8 @@ from gadc.cli._options.defender import (
     make_named_model,
 )
 from gadc.cli._options.names import METRICS
-from gadc.cli._options.output import AsJson, ReportFile, check_file, check_report
-from gadc.cli._options.resume import Resume
+from gadc.cli._options.output import AsJson, ReportFile, check_report
+from gadc.cli._options.resume import Resume, open_store
 from gadc.cli._options.split_graph import SplitGraphOptions
 from gadc.cli._output import command_line, print_json, say
 from gadc.cli._progress import counting, iterating, working
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
     from gadc.models import Model
-    from gadc.robustness.auditing import AuditAttack, FindingStore
+    from gadc.robustness.auditing import AuditAttack
     from gadc.robustness.certificates import Certified
 
 with deferred():
@@ -66,7 +66,8 @@ Certify = Annotated[
     typer.Option(
         "--certify/--no-certify",
         help="Whether the model is also certified against removed edges: what no attack can reach, beside "
-        "what an attack did reach. Takes minutes for most models.",
+        "what an attack did reach. Takes minutes for most models; with --findings, finished pieces are kept "
+        "beside this file, in NAME-certificates.jsonl.",
     ),
 ]
 
@@ -131,14 +132,21 @@ def audit(
     numbers = range(seed, seed + seeds)
     threats = {"poisoning": poisoning, "inductive": inductive}
     num_stages = robustness.auditing.count_stages(shares, attacks, numbers, **threats)
-    identity: dict[str, Any] = {
+    identity = {
         "model": name,
         "settings": list(setting or ()),
         "data": graph.title,
         "metric": metric,
+        "split": graph.split,
+        **_checksums(data, hook),
     }
-    identity |= {"split": graph.split, **_checksums(data, hook)}
-    store = _open_store(findings, identity, resume=resume) if findings is not None else None
+    store = open_store(
+        findings,
+        "--findings",
+        lambda path: robustness.auditing.FindingStore(path, identity),
+        what="attacks",
+        resume=resume,
+    )
     with working("Auditing", shown=False), counting(num_stages) as begin:
         result = robustness.auditing.audit(
             fit,
@@ -151,7 +159,11 @@ def audit(
             store=store,
             **threats,
         )
-    certified = _certified(make_named_model(model or DEFAULT_MODEL, setting), data, seed) if certify else None
+    certified = None
+    if certify:
+        certified = _certified(
+            make_named_model(model or DEFAULT_MODEL, setting), data, seed, findings, resume=resume
+        )
     if report is not None:
         page = audit_page.audit_page(command_line(context), graph.title, name, result, data, certified)
         page.write(report)
@@ -167,10 +179,19 @@ def audit(
     raise typer.Exit(0 if result.passed and sound else 1)
 
 
-def _certified(model: Model, data: Data, seed: int) -> Certified:
+def _certified(model: Model, data: Data, seed: int, findings: Path | None, *, resume: bool) -> Certified:
     """Certify the model against removed edges; unlike additions, every model can be certified in minutes."""
+    store = open_store(
+        findings and findings.with_name(f"{findings.stem}-certificates.jsonl"),
+        "--findings",
+        lambda path: robustness.certificates.PieceStore(path, data),
+        what="pieces of certificates",
+        resume=resume,
+    )
     with working("Certifying", shown=False), iterating("Certifying") as tell:
-        return robustness.certify(data, "edges", model=model, mode="remove", seed=seed, progress=tell)
+        return robustness.certify(
+            data, "edges", model=model, mode="remove", seed=seed, progress=tell, store=store
+        )
 
 
 def _further_attack(name: str) -> AuditAttack:
@@ -185,19 +206,6 @@ def _checksums(data: Data, hook: str | None) -> dict[str, str]:
     if hook is not None:
         found["code"] = sha256(Path(hook.rpartition(":")[0]).read_bytes()).hexdigest()
     return found
-
-
-def _open_store(path: Path, identity: dict[str, Any], *, resume: bool) -> FindingStore:
-    check_file(path, "--findings")
-    if not resume and path.exists():
-        path.replace(path.with_name(f"{path.name}.old"))
-    try:
-        store = robustness.auditing.FindingStore(path, identity)
-    except ValueError as error:
-        raise ValueError(f"--findings: {error} Start again with --fresh.") from error
-    if len(store):
-        say(f"Resuming from {len(store):,} attacks in {path}.")
-    return store
 
 
 def _read_rates(text: str) -> tuple[float, ...]:

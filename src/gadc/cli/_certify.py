@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +13,7 @@ from gadc.cli._graph_data import tell_notes
 from gadc.cli._options.bundle import expand_bundles
 from gadc.cli._options.defender import Settings, make_named_model
 from gadc.cli._options.output import AsJson, ReportFile, check_report
+from gadc.cli._options.resume import open_store
 from gadc.cli._options.split_graph import SplitGraphOptions
 from gadc.cli._output import command_line, print_json, say
 from gadc.cli._progress import iterating, working
@@ -43,6 +45,15 @@ Budgets = Annotated[
 Mode = Annotated[
     str, typer.Option("--mode", help=f"Change of edges under --threat edges: {', '.join(MODES)}.")
 ]
+ResumeFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume",
+        help="File (.jsonl) to which finished pieces are added; an interrupted run resumes from it. It "
+        "serves all models and threats on one graph.",
+    ),
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Set the file of --resume aside and start again.")]
 CertifiedModel = Annotated[
     str | None,
     typer.Option(
@@ -66,13 +77,15 @@ def certify(
         bool, typer.Option("--attack/--no-attack", help="Whether the model is attacked as well.")
     ] = True,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of split, training and attacks.")] = 0,
+    resume: ResumeFile = None,
+    fresh: Fresh = False,
     report: ReportFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Certify what no attacker can change, and attack the model within the same budgets.
 
     The truth lies between certified and attacked accuracy. The exit code is 1 if an attack goes below the
-    certificate, which is a bug of gadc.
+    certificate, which is a bug of gadc. With --resume, the same command resumes an interrupted run.
 
     Example: gadc certify --data cora-prognn --threat labels
     """
@@ -82,11 +95,20 @@ def certify(
     examined = None if budgets is None else _read_budgets(budgets)
     if setting and model is None:
         raise ValueError("--setting requires --model.")
+    if fresh and resume is None:
+        raise ValueError("--fresh requires --resume FILE.")
     name = "default model" if model is None else model
     made = None if model is None else make_named_model(model, setting)
     with working("Reading the graph"):
         data = graph.read_split(seed)
     tell_notes(data)
+    store = open_store(
+        resume,
+        "--resume",
+        lambda path: robustness.certificates.PieceStore(path, data),
+        what="pieces",
+        resume=not fresh,
+    )
     with working("Certifying", shown=False), iterating("Certifying") as tell:
         result = robustness.certify(
             data,
@@ -97,6 +119,7 @@ def certify(
             attack=attack,
             seed=seed,
             progress=tell,
+            store=store,
         )
     if report is not None:
         page.certify_page(command_line(context), graph.title, name, result, data).write(report)

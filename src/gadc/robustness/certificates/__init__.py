@@ -10,6 +10,7 @@
 - `certify_labels`: wrong training labels, for ridge heads; exact.
 - `certify_features`: false features, for diffusions that do not depend on features; exact.
 - `certify_smoothing`, `Smoothing`: edges, for any model, by classifying random variations; probabilistic.
+- `PieceStore`, `Pieces`: finished pieces on disk, so that an interrupted certification resumes.
 - `train_certified`, `RobustTraining`: train a linear model on worst margins, so that more can be certified.
 """
 
@@ -20,6 +21,7 @@ from gadc.robustness.certificates._diffusion import LinearDiffusion, linear_diff
 from gadc.robustness.certificates._edges import LocalFlips, certify_edges, spanning_forest
 from gadc.robustness.certificates._features import certify_features
 from gadc.robustness.certificates._labels import certify_labels
+from gadc.robustness.certificates._pieces import Pieces, PieceStore
 from gadc.robustness.certificates._smoothing import Smoothing, certify_smoothing
 from gadc.robustness.certificates._training import RobustTraining, train_certified
 from gadc.robustness.certificates._votes import PartVotes, Votes, certify_votes
@@ -32,6 +34,8 @@ __all__ = [
     "LinearDiffusion",
     "LocalFlips",
     "PartVotes",
+    "PieceStore",
+    "Pieces",
     "RobustTraining",
     "Smoothing",
     "Votes",

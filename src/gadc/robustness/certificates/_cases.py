@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,17 +20,27 @@ from gadc._base.memo import remembering
 from gadc.models import GADC, Model, Ridge
 from gadc.models._feature_space import leading_directions
 from gadc.models._training.ridge import ridge_smoother, ridge_targets, train_head
-from gadc.robustness.attacks import FeatureAttack, Flips, Rules, Scores, make_attack
+from gadc.robustness.attacks import (
+    FeatureAttack,
+    Flips,
+    Rules,
+    Scores,
+    make_attack,
+    stand_in_scores,
+)
 from gadc.robustness.attacks._features import is_binary
 from gadc.robustness.certificates._certificate import Certificate
 from gadc.robustness.certificates._diffusion import CERTIFIED_VARIANTS, linear_diffusion
 from gadc.robustness.certificates._edges import LocalFlips, certify_edges
 from gadc.robustness.certificates._features import certify_features
 from gadc.robustness.certificates._labels import certify_labels
+from gadc.robustness.certificates._pieces import Pieces, PieceStore
 from gadc.robustness.certificates._smoothing import Smoothing, certify_smoothing
 from gadc.robustness.certificates._votes import PartVotes, certify_votes
 
 Progress = Callable[[str], None] | None
+# Votes have no gradient, so the attack follows the training of a stand-in that has one.
+_POISONERS: dict[str, Callable[[Data], Scores] | None] = {"dice": None, "poison-pgd": stand_in_scores}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +50,17 @@ class Case:
     Attributes:
         certificate: The certificate.
         attacked: Function from a budget to the lowest accuracy in percent that attacks within it reached.
+        pieces: Where the attacks are kept.
     """
 
     certificate: Certificate
     attacked: Callable[[float], float]
+    pieces: Pieces
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Request:
-    """What is certified: the graph, the nodes, the budgets and the seed."""
+    """What is certified: the graph, the nodes, the budgets and the seed, and where pieces are kept."""
 
     data: Data
     nodes: Tensor
@@ -55,6 +68,18 @@ class Request:
     mode: str
     seed: int
     progress: Progress
+    store: PieceStore | None = None
+
+    def pieces(self, *parts: Any) -> Pieces:
+        """Return the pieces that these parts (model, trained scores, threat) tell from all others."""
+        if self.store is None:
+            return Pieces()
+        return self.store.pieces(self.mode, self.nodes, self.seed, *parts)
+
+    def tell(self, step: str) -> None:
+        """Report a step that begins."""
+        if self.progress is not None:
+            self.progress(step)
 
     def accuracy(self, classes: Tensor) -> float:
         """Return the accuracy in percent of the classes of all nodes on the certified ones."""
@@ -65,12 +90,16 @@ def edge_case(request: Request, model: Model | None) -> Case:
     """Certify flips of edges; see the top of this file."""
     data = request.data
     model = GADC(variant="IV+", lam=2.0, num_steps=2) if model is None else model
+    request.tell("training")
     fitted = model.fit(data, seed=request.seed)
+    pieces = request.pieces("edges", repr(model), fitted.logits)
     if not _taken_apart(model):
-        return _smoothed_case(request, fitted.scores)
+        return _smoothed_case(request, fitted.scores, pieces)
     threat = LocalFlips(mode=request.mode, budgets=request.budgets)
     diffusion = linear_diffusion(model, fitted, data)
-    certificate = certify_edges(diffusion, data.y, request.nodes, threat, progress=request.progress)
+    certificate = certify_edges(
+        diffusion, data.y, request.nodes, threat, progress=request.progress, pieces=pieces
+    )
 
     def attacked(budget: float) -> float:
         flips = _within_local(
@@ -78,7 +107,7 @@ def edge_case(request: Request, model: Model | None) -> Case:
         )
         return request.accuracy(_classes(fitted.scores, flips.apply(data)))
 
-    return Case(certificate, attacked)
+    return Case(certificate, attacked, pieces)
 
 
 def _taken_apart(model: Model) -> bool:
@@ -91,10 +120,12 @@ def _taken_apart(model: Model) -> bool:
     )
 
 
-def _smoothed_case(request: Request, scores: Scores) -> Case:
+def _smoothed_case(request: Request, scores: Scores, pieces: Pieces) -> Case:
     add = 0.0 if request.mode == "remove" else 2 * len(request.data.edge_index[0]) / request.data.num_nodes**2
     smoothing = Smoothing(mode=request.mode, add=add, remove=0.6, seed=request.seed)
-    certificate = certify_smoothing(scores, request.data, request.nodes, smoothing, progress=request.progress)
+    certificate = certify_smoothing(
+        scores, request.data, request.nodes, smoothing, progress=request.progress, pieces=pieces
+    )
 
     def attacked(budget: float) -> float:
         flips = _strong_flips(request, scores, int(budget))
@@ -104,7 +135,7 @@ def _smoothed_case(request: Request, scores: Scores) -> Case:
         found = certify_smoothing(scores, flips.apply(request.data), request.nodes, few)
         return found.accuracy
 
-    return Case(certificate, attacked)
+    return Case(certificate, attacked, pieces)
 
 
 def _strong_flips(request: Request, scores: Scores, budget: int) -> Flips:
@@ -138,7 +169,8 @@ def label_case(request: Request, model: Model | None) -> Case:
     data = request.data
     rows, penalty = _ridge_rows(model or Ridge(), data)
     train = torch.nonzero(data.train_mask).flatten()
-    certificate = certify_labels(rows, data.y, train, request.nodes, penalty=penalty)
+    pieces = request.pieces("labels", rows, penalty)
+    certificate = certify_labels(rows, data.y, train, request.nodes, penalty=penalty, pieces=pieces)
     smoother = ridge_smoother(rows[train], rows, penalty)
     num_classes = int(data.y.max()) + 1
 
@@ -146,7 +178,7 @@ def label_case(request: Request, model: Model | None) -> Case:
         labels = _harmful_labels(smoother[request.nodes], data.y[request.nodes], data.y[train], int(budget))
         return request.accuracy((smoother @ ridge_targets(labels, num_classes, rows.dtype)).argmax(1))
 
-    return Case(certificate, attacked)
+    return Case(certificate, attacked, pieces)
 
 
 def _ridge_rows(model: Model, data: Data) -> tuple[Tensor, float]:
@@ -191,7 +223,9 @@ def feature_case(request: Request, model: Model | None) -> Case:
             "certify: the threat 'features' requires a gadc with variant=plain, head=linear and "
             f"normalize=none, got {model!r}."
         )
+    request.tell("training")
     fitted = model.fit(data, seed=request.seed)
+    pieces = request.pieces("features", repr(model), fitted.logits)
     head = fitted.module.layers[0]  # type: ignore[index]
     with torch.no_grad():
         features, diffuse = model.diffusion(data.x, data.edge_index, data.edge_weight)
@@ -206,6 +240,8 @@ def feature_case(request: Request, model: Model | None) -> Case:
         bias=head.bias.detach(),  # type: ignore[union-attr]
         norm=norm,
         size=size,
+        progress=request.progress,
+        pieces=pieces,
     )
     order = influence.abs().sum(0).argsort(descending=True)
     attack = FeatureAttack(norm="l0" if norm == "flips" else "l2", num_steps=10)
@@ -217,7 +253,7 @@ def feature_case(request: Request, model: Model | None) -> Case:
             changed.x = attack(fitted.scores, data, nodes=request.nodes, budget=size, rows=rows)
         return request.accuracy(_classes(fitted.scores, changed))
 
-    return Case(certificate, attacked)
+    return Case(certificate, attacked, pieces)
 
 
 def poisoning_case(request: Request, model: Model | None) -> Case:
@@ -228,13 +264,19 @@ def poisoning_case(request: Request, model: Model | None) -> Case:
             f"{type(model).__name__}."
         )
     data, settings = request.data, PartVotes()
-    certificate = certify_votes(settings.fit(data, progress=request.progress), data.y, request.nodes)
+    pieces = request.pieces("poisoning", repr(settings))
+    votes = settings.fit(data, progress=request.progress, pieces=pieces)
+    certificate = certify_votes(votes, data.y, request.nodes)
 
     def attacked(budget: float) -> float:
-        if budget < 1:
-            return certificate.accuracy
-        attack = make_attack("dice")
-        flips = attack(None, data, nodes=request.nodes, budget=int(budget), seed=request.seed)
-        return certify_votes(settings.fit(flips.apply(data)), data.y, request.nodes).accuracy
+        reached = [certificate.accuracy]
+        for attack, scores in _POISONERS.items() if budget >= 1 else ():
+            function = None if scores is None else scores(data)
+            flips = make_attack(attack)(
+                function, data, nodes=request.nodes, budget=int(budget), seed=request.seed
+            )
+            found = certify_votes(settings.fit(flips.apply(data)), data.y, request.nodes)
+            reached.append(found.accuracy)
+        return min(reached)
 
-    return Case(certificate, attacked)
+    return Case(certificate, attacked, pieces)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -14,8 +15,10 @@ from gadc._base.scalars import check_choice
 from gadc.datasets._border import check_graph
 from gadc.models import Model, make_model
 from gadc.robustness.attacks._base import MODES
+from gadc.robustness.attacks._nodes import check_labelled_nodes
 from gadc.robustness.certificates import _cases as cases
 from gadc.robustness.certificates._certificate import Certificate, check_budgets
+from gadc.robustness.certificates._pieces import PieceStore
 
 THREATS = ("edges", "labels", "features", "poisoning")
 _CASES = {
@@ -110,6 +113,7 @@ def certify(
     attack: bool = True,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
+    store: PieceStore | None = None,
 ) -> Certified:
     """Train a model, certify it, and attack it within the same threat.
 
@@ -127,6 +131,8 @@ def certify(
         attack: Whether to run the attacks as well (default).
         seed: Seed of training and attacks, 0 by default.
         progress: Function that is called with a description of each step when it begins.
+        store: Where finished pieces are kept and looked up, so that an interrupted call resumes; nowhere by
+            default.
 
     Examples:
         >>> from gadc.datasets import csbm
@@ -139,20 +145,40 @@ def certify(
     check_choice("certify", threat, "threat", THREATS)
     check_choice("certify", mode, "mode", MODES)
     data = check_graph("certify", data, needs=("x", "y", "edge_index", "train_mask", "val_mask"))
-    if nodes is None:
-        nodes = torch.nonzero(data.test_mask & (data.y >= 0)).flatten()
+    nodes = _check_nodes(data, nodes)
     examined = check_budgets("certify", BUDGETS[threat] if budgets is None else budgets)
-    request = cases.Request(data=data, nodes=nodes, budgets=examined, mode=mode, seed=seed, progress=progress)
+    request = cases.Request(
+        data=data, nodes=nodes, budgets=examined, mode=mode, seed=seed, progress=progress, store=store
+    )
     case = _CASES[threat](request, model)
     brackets = []
     for budget in examined:
-        if attack and progress is not None:
-            progress(f"attack with budget {budget:g}")
-        reached = case.attacked(budget) if attack else None
+        reached = None
+        if attack:
+            request.tell(f"attack with budget {budget:g}")
+            compute = partial(case.attacked, budget)
+            reached = case.pieces.recall(f"accuracy under attack with budget {budget:g}", compute)
         brackets.append(
             Bracket(budget=budget, certified=case.certificate.certified_accuracy(budget), attacked=reached)
         )
-    alone = make_model("mlp", dropout=0.5).fit(data, seed=seed).logits.argmax(1)
-    return Certified(
-        certificate=case.certificate, brackets=tuple(brackets), features_only=request.accuracy(alone)
-    )
+
+    def features_only() -> float:
+        return request.accuracy(make_model("mlp", dropout=0.5).fit(data, seed=seed).logits.argmax(1))
+
+    request.tell("a model of the features alone")
+    alone = request.pieces("features only").recall("accuracy", features_only)
+    return Certified(certificate=case.certificate, brackets=tuple(brackets), features_only=alone)
+
+
+def _check_nodes(data: Data, nodes: Tensor | None) -> Tensor:
+    """Return the nodes to certify, and refuse graphs on which there is nothing to certify."""
+    if nodes is None:
+        mask = data.get("test_mask")
+        if mask is None or not bool((mask & (data.y >= 0)).any()):
+            raise ValueError("certify: data must have test nodes with labels, got none; or give nodes.")
+        nodes = torch.nonzero(mask & (data.y >= 0)).flatten()
+    train = data.train_mask & (data.y >= 0)
+    num_classes = len(torch.unique(data.y[train]))
+    if num_classes < 2:
+        raise ValueError(f"certify: training nodes must have at least two classes, got {num_classes}.")
+    return check_labelled_nodes("certify", nodes, data)

@@ -34,6 +34,7 @@ from gadc.robustness.certificates._certificate import Certificate, check_budgets
 from gadc.robustness.certificates._diffusion import LinearDiffusion, as_tensor
 from gadc.robustness.certificates._edges import CHANGES, worst_margins
 from gadc.robustness.certificates._nodes import Tested
+from gadc.robustness.certificates._pieces import describing
 from gadc.robustness.certificates._rows import Ints, Rows
 
 _ROUNDING = 1e-6  # a linear program that reaches 2.9999999 allows three failures
@@ -112,11 +113,10 @@ def _survived(
     """Return for each node the flips per row that it survives, up to `most`; -1 for a tie without any."""
     margins = []
     for local in range(most + 1):
-        if progress is not None:
-            progress(f"{local} flips per node")
+        tell = describing(progress, f"{local} flips per node")
         budgets = np.minimum(np.full(rows.num_nodes, local), _room(rows))
         rows.check("certify_collective", budgets)
-        found = worst_margins(diffusion, rows, budgets, tested.nodes.numpy(), predicted)
+        found = worst_margins(diffusion, rows, budgets, tested.nodes.numpy(), predicted, progress=tell)
         margins.append(found)
         if not (found > 0).any():
             break

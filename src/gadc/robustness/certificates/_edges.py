@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -24,9 +25,10 @@ from torch import Tensor
 from gadc._base.scalars import check_choice
 from gadc.robustness.attacks._base import MODES
 from gadc.robustness.certificates._certificate import Certificate, check_budgets, radii_from_margins
-from gadc.robustness.certificates._diffusion import Floats, LinearDiffusion, as_tensor
+from gadc.robustness.certificates._diffusion import Floats, LinearDiffusion
 from gadc.robustness.certificates._finite_steps import worst_after_steps
 from gadc.robustness.certificates._nodes import Tested
+from gadc.robustness.certificates._pieces import Pieces, describing
 from gadc.robustness.certificates._policy_iteration import worst_converged
 from gadc.robustness.certificates._rows import Ints, Rows
 
@@ -87,6 +89,7 @@ def certify_edges(
     threat: LocalFlips | None = None,
     *,
     progress: Callable[[str], None] | None = None,
+    pieces: Pieces | None = None,
 ) -> Certificate:
     """Certify diffused scores against flips of edges with local budgets.
 
@@ -95,7 +98,8 @@ def certify_edges(
         y: Labels, shape (n,).
         nodes: Numbers of the nodes to certify.
         threat: What the attacker may do; `LocalFlips()` by default.
-        progress: Function that is called with a description of each budget when it begins.
+        progress: Function that is called with a description of each budget and class when it begins.
+        pieces: Where finished pieces are looked up and kept, from `PieceStore.pieces`; nowhere by default.
 
     Returns:
         Worst margins of all nodes at each budget: exact for a converged series, a sound bound for a finite
@@ -117,35 +121,45 @@ def certify_edges(
     """
     begin = time.perf_counter()
     threat = LocalFlips() if threat is None else threat
+    pieces = Pieces() if pieces is None else pieces
     tested = Tested.of("certify_edges", nodes, y)
     rows = Rows(diffusion, threat.mode, None if threat.protected is None else threat.protected.numpy())
     chosen = tested.nodes.numpy()
     predicted = diffusion.diffused().argmax(1)[chosen]
     margins = []
     for strength in threat.examined:
-        if progress is not None:
-            progress(f"budget {strength:g}")
         budgets = threat.at_nodes(strength, rows.degree)
         rows.check("certify_edges", budgets)
-        margins.append(worst_margins(diffusion, rows, budgets, chosen, predicted))
-    found = as_tensor(np.stack(margins))
+        tell = describing(progress, f"budget {strength:g}")
+        compute = partial(worst_margins, diffusion, rows, budgets, chosen, predicted, progress=tell)
+        margins.append(pieces.recall(f"margins at budget {strength:g}", lambda run=compute: run().tolist()))
+    found = torch.tensor(margins, dtype=torch.float64)
     return tested.certificate(
         threat=threat.words,
         kind="exact" if diffusion.theta is None else "sound bound",
         predicted=torch.from_numpy(predicted),
         radii=radii_from_margins(threat.examined, found),
-        seconds=time.perf_counter() - begin,
+        seconds=time.perf_counter() - begin + pieces.saved,
         budgets=threat.examined,
         margins=found,
     )
 
 
 def worst_margins(
-    diffusion: LinearDiffusion, rows: Rows, budgets: Ints, nodes: Ints, predicted: Ints
+    diffusion: LinearDiffusion,
+    rows: Rows,
+    budgets: Ints,
+    nodes: Ints,
+    predicted: Ints,
+    *,
+    progress: Callable[[str], None] | None = None,
 ) -> Floats:
     """Return the worst margin of each node over its best competitor, one run per pair of classes."""
     worst = np.full(len(nodes), np.inf)
-    for one in np.unique(predicted):
+    classes = np.unique(predicted)
+    for place, one in enumerate(classes):
+        if progress is not None:
+            progress(f"class {place + 1} of {len(classes)}")
         mine = np.flatnonzero(predicted == one)
         for other in range(diffusion.scores.shape[1]):
             if other == one:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import torch
@@ -34,8 +34,10 @@ from gadc.robustness.attacks._base import MODES
 from gadc.robustness.certificates._certificate import Certificate
 from gadc.robustness.certificates._edges import CHANGES
 from gadc.robustness.certificates._nodes import Tested
+from gadc.robustness.certificates._pieces import Pieces, checksum
 
 _MAX_RADIUS = 200
+_CHUNK = 100  # random graphs between two entries in the file of finished pieces
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +151,7 @@ def certify_smoothing(
     smoothing: Smoothing | None = None,
     *,
     progress: Callable[[str], None] | None = None,
+    pieces: Pieces | None = None,
 ) -> Certificate:
     """Certify the majority vote of any model over random variations of the graph.
 
@@ -158,6 +161,7 @@ def certify_smoothing(
         nodes: Numbers of the nodes to certify.
         smoothing: The variations; `Smoothing()` by default.
         progress: Function that is called with a description of each hundred graphs when it begins.
+        pieces: Where finished pieces are looked up and kept, from `PieceStore.pieces`; nowhere by default.
 
     Returns:
         A probabilistic certificate. The radius is the number of edges that the attacker changes anywhere in
@@ -176,12 +180,25 @@ def certify_smoothing(
     """
     begin = time.perf_counter()
     smoothing = Smoothing() if smoothing is None else smoothing
+    pieces = Pieces() if pieces is None else pieces
     data = check_graph("certify_smoothing", data, needs=("x", "edge_index", "y"))
     tested = Tested.of("certify_smoothing", nodes, data.y)
-    generator = torch.Generator().manual_seed(smoothing.seed)
-    pilot = count_classes(scores, data, tested.nodes, smoothing, smoothing.num_pilot, generator, progress)
-    predicted = pilot.argmax(1)
-    counts = count_classes(scores, data, tested.nodes, smoothing, smoothing.num_samples, generator, progress)
+
+    def counted(what: str, number: int) -> Tensor:
+        """Count in hundreds: each hundred is a piece with random numbers of its own."""
+        total = torch.zeros(1, 1, dtype=torch.int64)
+        for start in range(0, number, _CHUNK):
+            if progress is not None:
+                progress(f"{what} {start + 1} of {number}")
+            seed = int(checksum(smoothing.seed, what, start)[:12], 16)
+            count = min(_CHUNK, number - start)
+            compute = partial(count_classes, scores, data, tested.nodes, smoothing, count, seed)
+            name = f"{what} {start + 1} to {start + count}"
+            total = total + torch.tensor(pieces.recall(name, lambda run=compute: run().tolist()))
+        return total
+
+    predicted = counted("pilot graph", smoothing.num_pilot).argmax(1)
+    counts = counted("random graph", smoothing.num_samples)
     successes = counts.gather(1, predicted.unsqueeze(1)).squeeze(1).numpy()
     distinct, place = np.unique(successes, return_inverse=True)
     radii = np.array([smoothing.radius(float(one)) for one in smoothing.lower_bound(distinct)])
@@ -190,7 +207,7 @@ def certify_smoothing(
         kind="probabilistic",
         predicted=predicted,
         radii=torch.from_numpy(radii[place]),
-        seconds=time.perf_counter() - begin,
+        seconds=time.perf_counter() - begin + pieces.saved,
         confidence=smoothing.confidence,
     )
 
@@ -202,14 +219,12 @@ def count_classes(
     nodes: Tensor,
     smoothing: Smoothing,
     num_samples: int,
-    generator: torch.Generator,
-    progress: Callable[[str], None] | None = None,
+    seed: int,
 ) -> Tensor:
     """Count how often each class is predicted for each node, shape (k, classes)."""
+    generator = torch.Generator().manual_seed(seed)
     counts: Tensor | None = None
-    for number in range(num_samples):
-        if progress is not None and number % 100 == 0:
-            progress(f"random graph {number + 1} of {num_samples}")
+    for _ in range(num_samples):
         changed = smoothing.vary(data, generator)
         out = scores(changed.x, changed.edge_index, changed.edge_weight)[nodes]
         counts = torch.zeros(out.shape, dtype=torch.int64) if counts is None else counts

@@ -21,6 +21,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -37,6 +38,7 @@ from gadc.models._feature_space import feature_columns, leading_directions
 from gadc.models._training.ridge import HEADS, train_head
 from gadc.robustness.certificates._certificate import Certificate, radii_from_losses
 from gadc.robustness.certificates._nodes import Tested, margins_over
+from gadc.robustness.certificates._pieces import Pieces
 
 THREAT = "edges, poisoning, anywhere in the graph; the budget is the number of added and removed edges"
 
@@ -111,14 +113,22 @@ class PartVotes:
 
     @remembering()
     @torch.no_grad()
-    def fit(self, data: Data, *, progress: Callable[[str], None] | None = None) -> Votes:
+    def fit(
+        self,
+        data: Data,
+        *,
+        progress: Callable[[str], None] | None = None,
+        pieces: Pieces | None = None,
+    ) -> Votes:
         """Train the base and all parts.
 
         Args:
             data: The graph with labels and masks.
             progress: Function that is called with a description of each part when it begins.
+            pieces: Where trained parts are looked up and kept, from `PieceStore.pieces`; nowhere by default.
         """
         begin = time.perf_counter()
+        pieces = Pieces() if pieces is None else pieces
         data = check_graph("PartVotes", data, needs=("x", "y", "edge_index", "train_mask", "val_mask"))
         rows = feature_columns(
             data.x,
@@ -134,10 +144,17 @@ class PartVotes:
         for number in range(self.parts):
             if progress is not None:
                 progress(f"part {number + 1} of {self.parts}")
-            mixed = self._mixed(rows, data.edge_index[:, part == number])
-            found = train_head(mixed, data, penalty=alone.penalty, kind=self.head)(mixed).argmax(1)
+            own = data.edge_index[:, part == number]
+            compute = partial(self._part, rows, own, data, alone.penalty)
+            found = torch.tensor(pieces.recall(f"part {number}", lambda run=compute: run().tolist()))
             said[number] = torch.where(found == base, -1, found)
-        return Votes(base, said, int(data.y.max()) + 1, time.perf_counter() - begin)
+        seconds = time.perf_counter() - begin + pieces.saved
+        return Votes(base, said, int(data.y.max()) + 1, seconds)
+
+    def _part(self, rows: Tensor, edge_index: Tensor, data: Data, penalty: float) -> Tensor:
+        """Train one part and return the class of each node."""
+        mixed = self._mixed(rows, edge_index)
+        return train_head(mixed, data, penalty=penalty, kind=self.head)(mixed).argmax(1)
 
     def _mixed(self, rows: Tensor, edge_index: Tensor) -> Tensor:
         """Average each row with the rows of its neighbours; an edge counts once, in both directions."""
