@@ -1,14 +1,14 @@
 """Every admissible perturbation of a small graph, in dense float64: what certificates are tested against.
 
-Nothing here is clever. Sets are listed, matrices are inverted, and the lowest margin is taken.
+Nothing here is clever. Sets are listed, matrices are inverted (many at once), and the lowest margin is taken.
 """
 
-from itertools import combinations, product
+from itertools import combinations
 
 import torch
 from torch import Tensor
 
-CHUNK = 4096  # matrices that are inverted at once
+CHUNK = 16_384  # matrices that are inverted at once
 
 
 def subsets(items, most: int) -> list[tuple]:
@@ -20,8 +20,8 @@ def allowed(present: bool, mode: str) -> bool:
     return mode == "flip" or present == (mode == "remove")
 
 
-def perturbed_rows(edges: Tensor, open_pairs: Tensor, mode: str, budgets: list[int]) -> list[list[Tensor]]:
-    """For each row, every 0/1 row that at most `budgets[i]` admissible flips make of it.
+def perturbed_rows(edges: Tensor, open_pairs: Tensor, mode: str, budgets: list[int]) -> list[Tensor]:
+    """For each row, every 0/1 row that at most `budgets[i]` admissible flips make of it, shape (rows, n).
 
     Args:
         edges: 0/1 matrix of the edges, shape (n, n).
@@ -29,21 +29,20 @@ def perturbed_rows(edges: Tensor, open_pairs: Tensor, mode: str, budgets: list[i
         mode: "remove", "add" or "flip".
         budgets: Flips allowed in each row.
     """
-    rows = []
+    options = []
     for i, row in enumerate(edges):
         places = [j for j in range(len(edges)) if open_pairs[i, j] and allowed(bool(row[j]), mode)]
-        options = []
-        for chosen in subsets(places, budgets[i]):
-            changed = row.clone()
-            changed[list(chosen)] = 1 - changed[list(chosen)]
-            options.append(changed)
-        rows.append(options)
-    return rows
+        chosen = subsets(places, budgets[i])
+        changed = row.repeat(len(chosen), 1)
+        for number, flips in enumerate(chosen):
+            changed[number, list(flips)] = 1 - changed[number, list(flips)]
+        options.append(changed)
+    return options
 
 
 def directed_graphs(edges, open_pairs, mode, budgets) -> Tensor:
     """Every graph of the threat in which rows are changed one by one, shape (graphs, n, n)."""
-    options = [torch.stack(rows) for rows in perturbed_rows(edges, open_pairs, mode, budgets)]
+    options = perturbed_rows(edges, open_pairs, mode, budgets)
     grid = torch.cartesian_prod(*(torch.arange(len(rows)) for rows in options))
     return torch.stack([rows[grid[:, i]] for i, rows in enumerate(options)], dim=1)
 
@@ -54,12 +53,12 @@ def undirected_graphs(edges, open_pairs, mode, *, local=None, total=None) -> Ten
     pairs = [
         (i, j) for i, j in combinations(range(n), 2) if open_pairs[i, j] and allowed(bool(edges[i, j]), mode)
     ]
-    chosen = torch.arange(2 ** len(pairs)).unsqueeze(1) >> torch.arange(len(pairs)) & 1
-    if total is not None:
-        chosen = chosen[chosen.sum(1) <= total]
+    chosen = subsets(range(len(pairs)), len(pairs) if total is None else total)
     flips = torch.zeros(len(chosen), n, n, dtype=edges.dtype)
-    for place, (i, j) in enumerate(pairs):
-        flips[:, i, j] = flips[:, j, i] = chosen[:, place].to(edges.dtype)
+    graph = torch.tensor([number for number, places in enumerate(chosen) for _ in places], dtype=torch.long)
+    ends = torch.tensor([pairs[place] for places in chosen for place in places]).reshape(-1, 2)
+    flips[graph, ends[:, 0], ends[:, 1]] = 1
+    flips = flips + flips.mT
     if local is not None:
         flips = flips[(flips.sum(2) <= torch.tensor(local)).all(1)]
     return edges + flips * (1 - 2 * edges)
@@ -80,16 +79,24 @@ def diffused(T: Tensor, scores: Tensor, *, lam: float | None, theta: list[float]
         return torch.cat([torch.linalg.solve(eye - ratio * part, scores) for part in T.split(CHUNK)]) / (
             lam + 1
         )
-    return sum(weight * torch.linalg.matrix_power(T, k) @ scores for k, weight in enumerate(theta))
+    power = scores.expand(len(T), -1, -1)
+    total = theta[0] * power
+    for weight in theta[1:]:
+        power = T @ power
+        total = total + weight * power
+    return total
+
+
+def margins(scores: Tensor, predicted: Tensor) -> Tensor:
+    """Margins of the predicted class, shape (..., n); scores have the shape (..., n, classes)."""
+    index = predicted.unsqueeze(1).expand(*scores.shape[:-1], 1)
+    own = scores.gather(-1, index).squeeze(-1)
+    return own - scores.scatter(-1, index, -torch.inf).max(-1).values
 
 
 def worst_margins(scores: Tensor, predicted: Tensor) -> Tensor:
     """The lowest margin of the predicted class over all graphs, shape (n,); scores (graphs, n, classes)."""
-    own = scores.gather(2, predicted.reshape(1, -1, 1).expand(len(scores), -1, 1)).squeeze(2)
-    hidden = torch.zeros(scores.shape[1:], dtype=torch.bool)
-    hidden[torch.arange(len(predicted)), predicted] = True
-    others = scores.masked_fill(hidden, -torch.inf).max(2).values
-    return (own - others).min(0).values
+    return margins(scores, predicted).min(0).values
 
 
 def label_radius(features, y, train, node: int, penalty: float, num_classes: int) -> int:
@@ -106,14 +113,23 @@ def label_radius(features, y, train, node: int, penalty: float, num_classes: int
     return max(int(wrong[beaten].min()) - 1, 0) if bool(beaten.any()) else len(train)
 
 
-def flipped_features(x: Tensor, num_nodes: int, size: int) -> Tensor:
-    """All features in which at most `num_nodes` rows have at most `size` flipped entries."""
-    n, d = x.shape
-    found = []
-    for rows in subsets(range(n), num_nodes):
-        for entries in product(subsets(range(d), size), repeat=len(rows)):
-            changed = x.clone()
-            for row, places in zip(rows, entries, strict=True):
-                changed[row, list(places)] = 1 - changed[row, list(places)]
-            found.append(changed)
-    return torch.stack(found)
+def changed_features(rows: list[Tensor]) -> tuple[Tensor, Tensor]:
+    """All features that take one of several rows at each node, and how many nodes differ from the first.
+
+    Args:
+        rows: For each node its rows, the unchanged one first, shapes (options, d).
+
+    Returns:
+        Features, shape (number, n, d), and numbers of changed nodes, shape (number,).
+    """
+    grid = torch.cartesian_prod(*(torch.arange(len(options)) for options in rows))
+    return torch.stack([options[grid[:, i]] for i, options in enumerate(rows)], dim=1), (grid > 0).sum(1)
+
+
+def flipped_rows(x: Tensor, size: int) -> list[Tensor]:
+    """For each node its row, and every row with at most `size` flipped entries."""
+    chosen = subsets(range(x.shape[1]), size)
+    flips = torch.zeros(len(chosen), x.shape[1], dtype=x.dtype)
+    for number, places in enumerate(chosen):
+        flips[number, list(places)] = 1
+    return [row + flips * (1 - 2 * row) for row in x]

@@ -2,7 +2,8 @@
 
     Z = K X V,    V: leading right singular vectors of X,    K = D⁻¹ (N ⊙ max(cos(X), 0) + I)
 
-N joins each node with the k nearest to it by X. Neither V nor K depends on an edge.
+N joins each node with the k nearest to it by X. Neither V nor K depends on an edge. Words that few nodes have
+tell more than words that many have, so columns of X may be weighted by their rarity before (`weigh_rare`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,21 @@ from torch import Tensor
 from gadc._base.memo import remembered
 from gadc.diffusion import AnchoredCosine, normalize_rows
 from gadc.operators import LinearOperator
+
+
+def weigh_rare(x: Tensor, power: float) -> Tensor:
+    """Multiply each column of `x` by log(1 + n / n_f)^power, where n_f of n rows have an entry in column f.
+
+    Columns without zeros all have the same weight, so dense features keep their directions.
+
+    Args:
+        x: Features, shape (n, d).
+        power: Exponent p >= 0; at 0 it is `x` itself.
+    """
+    if power == 0:
+        return x
+    present = (x.detach() != 0).sum(0).clamp(min=1)
+    return x * torch.log1p(len(x) / present).to(x.dtype) ** power
 
 
 @torch.no_grad()

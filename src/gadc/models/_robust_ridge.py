@@ -10,8 +10,8 @@ the share t / (t d + 1) at a node of degree d. The knob t, `trust`, leads from t
 edges alone (1). The model is this library's own; smoothing beliefs instead of features is from Zhou,
 Bousquet, Lal, Weston and Schölkopf, "Learning with Local and Global Consistency", NIPS 2003.
 
-With the goal "evasion" the model is a trust gate (`_trust_gate`): it remembers the nodes of its training graph
-and reads the edges of new nodes as long as features agree with them.
+With the goal "evasion" the model is a trust gate (`_trust_gate`): it remembers the nodes of its training
+graph and reads the edges of new nodes as long as features agree with them.
 """
 
 from __future__ import annotations

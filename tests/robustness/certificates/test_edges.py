@@ -1,4 +1,4 @@
-"""Edge certificates: exact ones equal the enumeration of all perturbations, sound ones are never beaten."""
+"""What edge certificates obey and refuse; `test_enumeration` compares their margins."""
 
 import numpy as np
 import pytest
@@ -54,45 +54,6 @@ def everything(n):
 
 SEEDS = st.integers(0, 2**20)
 MODES = st.sampled_from(["remove", "add", "flip"])
-
-
-@settings(max_examples=50)
-@given(
-    seed=SEEDS, mode=MODES, weighted=st.booleans(), budget=st.integers(0, 2), lam=st.sampled_from([0.5, 8])
-)
-def test_policy_iteration_equals_the_enumeration_of_all_rows(seed, mode, weighted, budget, lam):
-    n = 5 if budget < 2 else 4
-    diffusion, edges, weights, fixed = small_diffusion(seed, n, weighted=weighted, lam=lam)
-    graphs = all_of.directed_graphs(edges, everything(n), mode, [budget] * n)
-    expected = enumerated(diffusion, graphs, weights, fixed)
-    found = certified(diffusion, mode=mode, budgets=[budget])
-    assert found.kind == "exact"
-    torch.testing.assert_close(found.margins[0], expected, atol=1e-9, rtol=1e-9)
-
-
-@settings(max_examples=25)
-@given(seed=SEEDS, mode=MODES, weighted=st.booleans(), budget=st.integers(1, 2))
-def test_policy_iteration_is_never_beaten_by_undirected_flips(seed, mode, weighted, budget):
-    n = 6 if budget == 1 else 5
-    diffusion, edges, weights, fixed = small_diffusion(seed, n, weighted=weighted, lam=4.0)
-    graphs = all_of.undirected_graphs(edges, everything(n), mode, local=[budget] * n)
-    found = certified(diffusion, mode=mode, budgets=[budget])
-    assert bool((found.margins[0] <= enumerated(diffusion, graphs, weights, fixed) + 1e-9).all())
-
-
-@settings(max_examples=40)
-@given(seed=SEEDS, mode=MODES, weighted=st.booleans(), steps=st.integers(0, 4))
-def test_finite_steps_are_never_beaten_and_exact_for_one_step(seed, mode, weighted, steps):
-    n = 5
-    theta = tuple(0.5 * 0.7**k for k in range(steps + 1))
-    diffusion, edges, weights, fixed = small_diffusion(seed, n, weighted=weighted, theta=theta)
-    graphs = all_of.directed_graphs(edges, everything(n), mode, [1] * n)
-    expected = enumerated(diffusion, graphs, weights, fixed)
-    found = certified(diffusion, mode=mode, budgets=[1])
-    assert found.kind == "sound bound"
-    assert bool((found.margins[0] <= expected + 1e-9).all())
-    if steps < 2:
-        torch.testing.assert_close(found.margins[0], expected, atol=1e-9, rtol=1e-9)
 
 
 @settings(max_examples=20)

@@ -8,6 +8,7 @@ with it abstains. Inserting or removing an edge anywhere, before or after traini
 lead of class a over class c falls by at most
 
     2  for a part that says a,    0  for a part that says c,    1  for every other part,
+    1  for a part that says a,    0  for every other part, if c is what the base says: no part can say it,
 
 and the radius is the largest r for which the r largest of these losses do not close the lead.
 
@@ -34,12 +35,14 @@ from gadc._base.pairs import pair_numbers
 from gadc._base.scalars import check_choice, check_count, check_number
 from gadc.datasets._border import check_graph
 from gadc.diffusion import NORMALIZATIONS
-from gadc.models._feature_space import feature_columns, leading_directions
-from gadc.models._training.ridge import HEADS, train_head
+from gadc.models._feature_space import feature_columns, leading_directions, weigh_rare
+from gadc.models._training.loop import accuracy
+from gadc.models._training.ridge import HEADS, Head, train_head
 from gadc.robustness.certificates._certificate import Certificate, radii_from_losses
 from gadc.robustness.certificates._nodes import Tested, margins_over
 from gadc.robustness.certificates._pieces import Pieces
 
+RARITIES = (0.0, 0.5)
 THREAT = "edges, poisoning, anywhere in the graph; the budget is the number of added and removed edges"
 
 
@@ -84,6 +87,8 @@ class PartVotes:
         head: "linear" (default) or "gaussian".
         components: Number of leading directions of the features, 256 by default.
         normalize: Row normalisation of the features, "l2" by default.
+        rarity: Exponent by which columns of the features that few nodes have count more; None (default)
+            chooses 0 or 1/2 on the validation nodes, without edges.
         seed: Seed of the hash, 0 by default.
 
     Examples:
@@ -102,6 +107,7 @@ class PartVotes:
     head: str = "linear"
     components: int = 256
     normalize: str = "l2"
+    rarity: float | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -109,6 +115,8 @@ class PartVotes:
             check_count("PartVotes", getattr(self, name), name, low=1)
         check_number("PartVotes", self.strength, "strength", strict=True)
         check_choice("PartVotes", self.normalize, "normalize", NORMALIZATIONS)
+        if self.rarity is not None:
+            check_number("PartVotes", self.rarity, "rarity")
         check_choice("PartVotes", self.head, "head", tuple(HEADS))
 
     @remembering()
@@ -130,14 +138,7 @@ class PartVotes:
         begin = time.perf_counter()
         pieces = Pieces() if pieces is None else pieces
         data = check_graph("PartVotes", data, needs=("x", "y", "edge_index", "train_mask", "val_mask"))
-        rows = feature_columns(
-            data.x,
-            normalize=self.normalize,
-            directions=leading_directions(data.x, self.components),
-            neighbors=self.neighbors,
-            num_steps=self.anchor_steps,
-        )
-        alone = train_head(rows, data, penalty=self.penalty, kind=self.head)
+        rows, alone = self._alone(data)
         base = alone(rows).argmax(1)
         part = part_of(data.edge_index, self.parts, self.seed)
         said = torch.full((self.parts, len(rows)), -1)
@@ -150,6 +151,25 @@ class PartVotes:
             said[number] = torch.where(found == base, -1, found)
         seconds = time.perf_counter() - begin + pieces.saved
         return Votes(base, said, int(data.y.max()) + 1, seconds)
+
+    def _alone(self, data: Data) -> tuple[Tensor, Head]:
+        """Train the base, with the settings that are best on the validation nodes; no edge is read."""
+        val, labels = data.val_mask, data.y[data.val_mask]
+        tried = []
+        for rarity in RARITIES if self.rarity is None else (self.rarity,):
+            x = weigh_rare(data.x, rarity)
+            rows = feature_columns(
+                x,
+                normalize=self.normalize,
+                directions=leading_directions(x, self.components),
+                neighbors=self.neighbors,
+                num_steps=self.anchor_steps,
+            )
+            head = train_head(rows, data, penalty=self.penalty, kind=self.head)
+            right = accuracy(head(rows[val]), labels) if len(labels) else 0.0
+            tried.append((right, rows, head))
+        _, rows, head = max(tried, key=lambda one: one[0])  # the first of equals
+        return rows, head
 
     def _part(self, rows: Tensor, edge_index: Tensor, data: Data, penalty: float) -> Tensor:
         """Train one part and return the class of each node."""
@@ -198,6 +218,8 @@ def certify_votes(votes: Votes, y: Tensor, nodes: Tensor, *, base_votes: int = 3
         rival = predicted != other
         own = (said == predicted.unsqueeze(1))[rival]
         losses = 1.0 + own.double() - (said[rival] == other).double()
+        silent = votes.base[tested.nodes][rival] == other  # no part can say what the base says
+        losses[silent] = own[silent].double()
         lead = margins_over(counts, predicted, other)[rival]
         wins_ties = predicted[rival] < other
         radii[rival] = torch.minimum(radii[rival], radii_from_losses(lead + 0.5 * wins_ties, losses))
