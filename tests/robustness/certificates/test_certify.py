@@ -70,3 +70,52 @@ def test_linear_diffusion_names_the_setting_that_cannot_be_certified(settings, m
     data, model = graph(0), GADC(**settings, epochs=2)
     with pytest.raises(ValueError, match=message):
         linear_diffusion(model, model.fit(data), data)
+
+
+def without(data, **changes):
+    changed = data.clone()
+    for name, value in changes.items():
+        changed[name] = value
+    return changed
+
+
+@pytest.mark.parametrize("threat", THREATS)
+@pytest.mark.parametrize("kept", [0, 1])
+def test_graphs_without_edges_and_with_isolated_nodes_are_certified(threat, kept):
+    data = graph(0)
+    edges = torch.tensor([[0, 1], [1, 0]])[:, : 2 * kept]
+    result = certify(without(data, edge_index=edges), threat, budgets=[1])
+    assert result.violations == ()
+    assert 0 <= result.brackets[0].certified <= result.certificate.accuracy
+
+
+@pytest.mark.parametrize("threat", THREATS)
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"test_mask": torch.zeros(40, dtype=torch.bool)}, "certify: data must have test nodes with labels"),
+        ({"test_mask": None}, "certify: data must have test nodes with labels"),
+        ({"y": torch.zeros(40).long()}, "certify: training nodes must have at least two classes, got 1"),
+        ({"train_mask": torch.zeros(40, dtype=torch.bool)}, "at least two classes, got 0"),
+        ({"x": None}, "certify: data must have x"),
+    ],
+)
+def test_graphs_that_cannot_be_certified_are_refused(threat, changes, message):
+    with pytest.raises(ValueError, match=message):
+        certify(without(graph(0), **changes), threat)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"nodes": torch.tensor([99])}, r"certify: nodes must lie in 0\.\.39"),
+        ({"budgets": []}, "certify: budgets must hold at least one number"),
+        ({"threat": "x"}, "certify: threat must be one of"),
+        ({"threat": "poisoning", "model": GADC()}, "takes no model"),
+        ({"threat": "features", "model": GADC(variant="II")}, "the threat 'features' requires a gadc with"),
+        ({"threat": "labels", "model": make_model("gcn")}, "the threat 'labels' requires the model ridge"),
+    ],
+)
+def test_settings_that_cannot_be_certified_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        certify(graph(0), **settings)
