@@ -31,6 +31,19 @@ def test_certify_prints_a_bar_and_writes_a_page(tables, run, tmp_path):
     assert "what no attacker can change" in page.read_text(encoding="utf-8")
 
 
+def test_a_page_without_an_attack_claims_nothing_about_attacks(tables, run, tmp_path):
+    pytest.importorskip("matplotlib")
+    page = tmp_path / "page.html"
+    command = ("certify", *tables, "--threat", "labels", "--budgets", "1", "--report", page)
+    assert run(*command)[0] == 0
+    assert "no attack goes below" in page.read_text(encoding="utf-8")
+    assert run(*command, "--no-attack")[0] == 0
+    written = page.read_text(encoding="utf-8")
+    assert "Certified accuracy" in written
+    assert "no attack goes below" not in written
+    assert "did reach" not in written
+
+
 def test_certify_resumes_from_a_file(tables, run, run_json, tmp_path):
     pieces = tmp_path / "pieces.jsonl"
     command = ("certify", *tables, "--threat", "labels", "--budgets", "1", "--resume", pieces, "--json")

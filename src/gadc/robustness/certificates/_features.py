@@ -91,20 +91,20 @@ def certify_features(
     predicted = scores.argmax(1)
     radii = torch.full((len(tested.nodes),), influence.shape[1])
 
-    def radii_of(one: int, rows: Tensor) -> Tensor:
+    def radii_of(one: int, rows: Tensor) -> list[int]:
         found = torch.full((len(rows),), influence.shape[1])
         for other in set(range(len(weight))) - {one}:
             margin = margins_over(scores[rows], predicted[rows], other)
             losses = _losses(influence[rows], x, weight[one] - weight[other], norm, size)
             found = torch.minimum(found, radii_from_losses(margin, losses))
-        return found
+        return [int(radius) for radius in found]
 
     for one in torch.unique(predicted).tolist():
         if progress is not None:
             progress(f"class {one + 1} of {len(weight)}")
         rows = torch.nonzero(predicted == one).flatten()
         compute = partial(radii_of, one, rows)
-        radii[rows] = torch.tensor(pieces.recall(f"class {one}", lambda run=compute: run().tolist()))
+        radii[rows] = torch.tensor(pieces.recall(f"class {one}", compute))
     what = f"{size:g} flipped entries" if norm == "flips" else f"a distance of {size:g}"
     return tested.certificate(
         threat=f"features, evasion, up to {what} per node; the budget is the number of changed nodes",
