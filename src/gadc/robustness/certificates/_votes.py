@@ -55,6 +55,13 @@ class Votes:
         parts: Class of each node by each part, -1 where it agrees with the base, shape (parts, n).
         num_classes: Number of classes.
         seconds: Time that the training took.
+
+    Examples:
+        >>> import torch
+        >>> from gadc.robustness.certificates import Votes
+        >>> parts = torch.tensor([[1], [-1], [1]])  # two parts say 1, one agrees with the base
+        >>> Votes(torch.tensor([0]), parts, num_classes=2, seconds=0.0).counts(base_votes=5)
+        tensor([[5, 2]])
     """
 
     base: Tensor
