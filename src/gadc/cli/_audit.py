@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -132,7 +132,7 @@ def audit(
     numbers = range(seed, seed + seeds)
     threats = {"poisoning": poisoning, "inductive": inductive}
     num_stages = robustness.auditing.count_stages(shares, attacks, numbers, **threats)
-    identity = {
+    identity: dict[str, Any] = {
         "model": name,
         "settings": list(setting or ()),
         "data": graph.title,

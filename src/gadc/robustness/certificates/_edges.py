@@ -132,7 +132,7 @@ def certify_edges(
         rows.check("certify_edges", budgets)
         tell = describing(progress, f"budget {strength:g}")
         compute = partial(worst_margins, diffusion, rows, budgets, chosen, predicted, progress=tell)
-        margins.append(pieces.recall(f"margins at budget {strength:g}", lambda run=compute: run().tolist()))
+        margins.append(pieces.recall(f"margins at budget {strength:g}", compute))
     found = torch.tensor(margins, dtype=torch.float64)
     return tested.certificate(
         threat=threat.words,

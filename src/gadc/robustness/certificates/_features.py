@@ -91,13 +91,13 @@ def certify_features(
     predicted = scores.argmax(1)
     radii = torch.full((len(tested.nodes),), influence.shape[1])
 
-    def radii_of(one: int, rows: Tensor) -> list[int]:
+    def radii_of(one: int, rows: Tensor) -> Tensor:
         found = torch.full((len(rows),), influence.shape[1])
         for other in set(range(len(weight))) - {one}:
             margin = margins_over(scores[rows], predicted[rows], other)
             losses = _losses(influence[rows], x, weight[one] - weight[other], norm, size)
             found = torch.minimum(found, radii_from_losses(margin, losses))
-        return [int(radius) for radius in found]
+        return found
 
     for one in torch.unique(predicted).tolist():
         if progress is not None:

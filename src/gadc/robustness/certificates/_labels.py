@@ -70,7 +70,7 @@ def certify_labels(
     smoother = ridge_smoother(features[train_nodes], features[tested.nodes], penalty)
     scores = smoother @ ridge_targets(known, num_classes, smoother.dtype)
     predicted = scores.argmax(1)
-    radii = pieces.recall("radii", lambda: _radii(smoother, known, scores, predicted).tolist())
+    radii = pieces.recall("radii", lambda: _radii(smoother, known, scores, predicted))
     return tested.certificate(
         threat=THREAT,
         kind="exact",

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 from torch_geometric.data import Data
 
@@ -85,23 +86,27 @@ class Pieces:
         self.saved = 0.0
 
     def recall(self, name: str, compute: Callable[[], Any]) -> Any:
-        """Return a piece from the file, or compute it and keep it.
+        """Return a piece from the file, or compute it and keep it; tensors and arrays become lists.
 
         Args:
             name: Name of the piece, such as "budget 1".
-            compute: Function that returns the piece in values that JSON can hold.
+            compute: Function that returns the piece: a tensor, an array or what JSON can hold.
         """
         if self._lines is None:
-            return compute()
+            return _plain(compute())
         key = f"{self._prefix} {name}"
         known = self._lines.get(key)
         if known is None:
             begin = time.perf_counter()
-            known = {"piece": compute(), "seconds": time.perf_counter() - begin}
+            known = {"piece": _plain(compute()), "seconds": time.perf_counter() - begin}
             self._lines.add(key, known)
         else:
             self.saved += known["seconds"]
         return known["piece"]
+
+
+def _plain(piece: Any) -> Any:
+    return piece.tolist() if isinstance(piece, Tensor | np.ndarray) else piece
 
 
 def checksum(*parts: Any) -> str:

@@ -194,7 +194,7 @@ def certify_smoothing(
             count = min(_CHUNK, number - start)
             compute = partial(count_classes, scores, data, tested.nodes, smoothing, count, seed)
             name = f"{what} {start + 1} to {start + count}"
-            total = total + torch.tensor(pieces.recall(name, lambda run=compute: run().tolist()))
+            total = total + torch.tensor(pieces.recall(name, compute))
         return total
 
     predicted = counted("pilot graph", smoothing.num_pilot).argmax(1)

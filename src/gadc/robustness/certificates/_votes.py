@@ -154,7 +154,7 @@ class PartVotes:
                 progress(f"part {number + 1} of {self.parts}")
             own = data.edge_index[:, part == number]
             compute = partial(self._part, rows, own, data, alone.penalty)
-            found = torch.tensor(pieces.recall(f"part {number}", lambda run=compute: run().tolist()))
+            found = torch.tensor(pieces.recall(f"part {number}", compute))
             said[number] = torch.where(found == base, -1, found)
         seconds = time.perf_counter() - begin + pieces.saved
         return Votes(base, said, int(data.y.max()) + 1, seconds)
