@@ -38,9 +38,7 @@ def test_a_line_that_is_no_entry_is_ignored_and_swallows_nothing(path, cut):
 @pytest.mark.parametrize("content", [b"\xff\xfe garbage", b"{}\n", b"a,b\n1,2\n"])
 def test_other_files_are_refused_and_kept(path, content):
     path.write_bytes(content)
-    with pytest.raises(
-        ValueError, match=r"Example: .*results.jsonl must belong to this example"
-    ):
+    with pytest.raises(ValueError, match=r"Example: .*results.jsonl must belong to this example"):
         lines(path)
     assert path.read_bytes() == content
 
