@@ -8,7 +8,7 @@ from gadc._base.csr import from_csr_tensor, is_worth_csr, to_csr_tensor
 
 
 def test_csr_tensor_has_the_entries_of_the_matrix():
-    matrix = sparse.random_array((20, 30), density=0.1, rng=np.random.default_rng(0))
+    matrix = sparse.random_array((20, 30), density=0.1, random_state=np.random.default_rng(0))
     tensor = to_csr_tensor(matrix)
     assert (tensor.layout, tensor.dtype) == (torch.sparse_csr, torch.float32)
     np.testing.assert_array_equal(tensor.to_dense().numpy(), matrix.toarray().astype(np.float32))

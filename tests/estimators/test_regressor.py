@@ -42,7 +42,7 @@ def test_the_graph_is_left_out_where_it_hurts():
     rng = np.random.RandomState(1)
     X = rng.normal(size=(100, 3))
     truth = X @ [1.0, -2.0, 0.5]
-    graph = sparse.random_array((100, 100), density=0.05, rng=rng)
+    graph = sparse.random_array((100, 100), density=0.05, random_state=rng)
     model = GADCRegressor(graph, random_state=0).fit(X, np.where(np.arange(100) < 60, truth, np.nan))
     assert model.chosen_["lam"] == 0
     assert "the graph did not help" in model.explain_

@@ -91,7 +91,7 @@ def restore(cls: type[Any], settings: dict[str, Any], arrays: persistence.Arrays
 
 def _restore_classes(stored: Any) -> NDArray[Any]:
     values, kind = stored["values"], np.dtype(stored["dtype"])
-    if not isinstance(values, list) or kind.kind not in "biufUS":
+    if not isinstance(values, list) or kind.kind not in "biufUS" or kind.itemsize < 0:  # NumPy 1 overflows
         raise ValueError(f"classes must be a list of text or numbers, got {kind}.")
     check_memory("classes", len(values) * kind.itemsize, f"{len(values)} names of type {kind}")
     classes = np.array(values, dtype=kind)
