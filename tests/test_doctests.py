@@ -3,9 +3,11 @@
 import doctest
 import importlib
 import inspect
+import pkgutil
 
 import pytest
 
+import gadc
 from tests.helpers.paths import ROOT
 from tests.helpers.plugins import restored_registries
 
@@ -42,12 +44,33 @@ def test_examples_of_a_module_print_what_they_say(name: str, tmp_path, monkeypat
     assert runner.tries, "the module has examples that doctest does not find"
 
 
-PUBLIC = ("", ".series", ".theory", ".diffusion", ".transforms", ".models", ".robustness", ".datasets")
-
-
-@pytest.mark.parametrize(
-    "name", [f"gadc{name}" for name in (*PUBLIC, ".estimators", ".lab", ".lab.kinds", ".packed", ".pyg")]
+PUBLIC = (
+    "gadc",
+    "gadc.datasets",
+    "gadc.datasets.synthetic",
+    "gadc.diffusion",
+    "gadc.estimators",
+    "gadc.estimators.mlflow",
+    "gadc.lab",
+    "gadc.lab.kinds",
+    "gadc.models",
+    "gadc.packed",
+    "gadc.pyg",
+    "gadc.robustness",
+    "gadc.robustness.attacks",
+    "gadc.robustness.certificates",
+    "gadc.robustness.edges",
+    "gadc.series",
+    "gadc.theory",
+    "gadc.transforms",
+    "gadc.transforms.noise",
+    "gadc.transforms.purification",
 )
+# Users only receive these; the example of the function that returns them shows them.
+RETURNED = {"CalibratedScores": "calibrate_scores", "Votes": "PartVotes"}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_class_and_function_has_an_example(name: str):
     """Exceptions and warnings need none."""
     module = importlib.import_module(name)
@@ -57,6 +80,13 @@ def test_every_public_class_and_function_has_an_example(name: str):
         for one, value in exported.items()
         if (inspect.isfunction(value) or inspect.isclass(value))
         and not (inspect.isclass(value) and issubclass(value, BaseException))
-        and "Examples:" not in (value.__doc__ or "")
+        and "Examples:" not in (getattr(module, RETURNED.get(one, one)).__doc__ or "")
     ]
     assert without == []
+
+
+def test_no_public_module_escapes_the_rule():
+    """The parts that the site leaves out of the reference are for the command line and for developers."""
+    inside = {"cli", "experiments", "operators", "report"}
+    found = {one.name for one in pkgutil.iter_modules(gadc.__path__) if not one.name.startswith("_")}
+    assert {f"gadc.{name}" for name in found - inside} <= set(PUBLIC)

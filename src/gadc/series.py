@@ -7,9 +7,10 @@
     ssgc      S²GC, the mean of the powers
     heat      the heat kernel
 
->>> from gadc.series import neumann
->>> neumann(1.0, 3)
-[0.5, 0.25, 0.125, 0.0625]
+Examples:
+    >>> from gadc.series import neumann
+    >>> neumann(1.0, 3)
+    [0.5, 0.25, 0.125, 0.0625]
 """
 
 from gadc.diffusion import appnp, heat, neumann, ppr, sgc, ssgc

@@ -74,6 +74,22 @@ def log_model(model: Any, name: str, **settings: Any) -> Any:
     Raises:
         ImportError: MLflow is not installed (extra `gadc[mlflow]`).
         TypeError: The model is of another kind.
+
+    Examples:
+        >>> import os
+        >>> from pathlib import Path
+        >>> import mlflow, numpy as np
+        >>> from gadc.estimators import GADCRegressor
+        >>> from gadc.estimators.mlflow import log_model
+        >>> os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"  # a folder instead of a tracking server
+        >>> mlflow.set_tracking_uri(Path("runs").absolute().as_uri())
+        >>> x = np.random.default_rng(0).normal(size=(20, 2))
+        >>> ring = np.roll(np.eye(20), 1, axis=1)
+        >>> model = GADCRegressor(ring, variant="plain", random_state=0).fit(x, x[:, 0])
+        >>> with mlflow.start_run():
+        ...     info = log_model(model, "ring")
+        >>> mlflow.pyfunc.load_model(info.model_uri).predict(x).columns.tolist()
+        ['prediction']
     """
     with _stored(model) as given:
         return require("mlflow.pyfunc", "mlflow").log_model(name=name, **{**given, **settings})
