@@ -36,7 +36,8 @@ Public modules:
     gadc.pyg         PyTorch Geometric
 
 Names and modules are imported at first use, so that `import gadc` takes no time. The packages
-`gadc.operators`, `gadc.experiments`, `gadc.report` and `gadc.cli` are internal.
+`gadc.operators`, `gadc.report` and `gadc.cli` are internal. So is `gadc.experiments`, except for `register`,
+`load_table` and `run_once`, with which a package adds tables of its own.
 """
 
 from typing import TYPE_CHECKING
