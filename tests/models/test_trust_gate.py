@@ -120,7 +120,7 @@ def test_restored_module_scores_as_before(arrival):
 def test_arrays_that_do_not_fit_are_refused(arrival, broken):
     arrays = dict(arrival[1].module.state_dict())
     arrays[broken] = arrays[broken][:1]
-    with pytest.raises(ValueError, match="must|do not fit"):
+    with pytest.raises(ValueError, match=r"must|do not fit"):
         Gated.restored(TrustGate(neighbors=5), arrays)
     del arrays[broken]
     with pytest.raises(ValueError, match="the arrays must be"):
