@@ -21,7 +21,7 @@ NEEDED = {
     "auto": {"families": ("none", "plain"), "time_budget": None},
 }
 WITHOUT_FEATURES = {"label-propagation"}
-CLOSED_FORM = {"ridge", "robust-ridge", "student"}  # trained by one solve
+CLOSED_FORM = {"ridge", "robust-ridge", "student", "trust-gate"}  # trained by one solve
 WITHOUT_CALLBACKS = {"label-propagation", "auto", *CLOSED_FORM}  # no epochs; many small trainings
 WITHOUT_CHANCE = {"label-propagation", *CLOSED_FORM}
 WITHOUT_PAPER = {"auto": "ours: chooses among others"}
@@ -33,6 +33,7 @@ WITHOUT_ROW = {
     "ridge": "no published figures",
     "robust-ridge": "no published figures",
     "student": "no published figures",
+    "trust-gate": "no published figures",
 }
 
 

@@ -1,16 +1,18 @@
 """Trust gate: seen nodes are remembered; at new nodes edges count as long as features agree with them.
 
     seen nodes    s_i = student(x_i)
-    new nodes     s_i = τ g_i(A) + (1 - τ) student(x_i)
-    the gate      τ = sigmoid(c (ℓ - z)),    z = (a₀ - a) √m / σ
-                  a = mean of p_i · p_j over the m edges at new nodes
+    new nodes     s_i = t_i g_i(A) + (1 - t_i) student(x_i),    t_i = τ d_i / (d_i + 1)
+    the gate      τ = sigmoid(c (ℓ - z)),    z = (a - a₀) √n / σ
+                  a = mean over the n new nodes of log(1 + Σ_j w_ij (1 - p_i · p_j))
 
-Here g is ridge regression on diffused features. The student imitates g at all seen nodes and reads no edge
-(`_student`). P is the softmax of what is remembered of seen nodes and of what the student says of new ones;
-a₀ and σ are mean and standard deviation of p_i · p_j where nodes of the training graph arrive in a rehearsal:
-models are trained without them. So z says by how many standard errors the m edges of the new
-nodes agree less with the features than the edges did in training. Inserted edges lower the agreement, and
-beyond ℓ standard errors the model falls back on the features.
+Here g is ridge regression on diffused features and d are degrees. The student imitates g at all seen nodes
+and reads no edge (`_student`). P is the softmax of what is remembered of seen nodes and of what the student
+says of new ones, so the sum is the number of edges that contradict a node. a₀ and σ are its usual mean and
+standard deviation: parts of the training graph arrive in rehearsals, at models that are trained without them.
+So z says by how many standard errors the edges of new nodes contradict the features more than usual, and
+beyond ℓ the model falls back on the features. Contradictions are counted, not their share, so that an
+attacker cannot hide false edges among edges that agree. It can hide them by removing true edges that
+contradict, though.
 
 No change of edges after training can move a seen node. The gate needs a training graph that can be trusted:
 flips before training change a₀ as well. The model is this library's own.
@@ -34,7 +36,7 @@ from gadc.models._student import Imitation, Student, imitate
 
 _REHEARSALS = 3  # trainings without some nodes
 _SHARPNESS = 2.0  # of the standardised scores before a softmax
-_SMALLEST = 1e-6  # spread of agreements below which all edges count as alike
+_SMALLEST = 1e-6  # spread below which all nodes count as alike
 _ROUNDING = 1e-9  # relative difference of two keys of the same features
 
 
@@ -43,8 +45,8 @@ class TrustGate(Student):
     """A graph model that falls back on features where new edges contradict them.
 
     Args:
-        limit: Number ℓ of standard errors by which new edges may agree less with the features than edges did
-            in training, 2 by default; there the gate is half open.
+        limit: Number ℓ of standard errors by which the edges of new nodes may contradict the features more
+            than usual, 2 by default; there the gate is half open.
         steepness: Slope c of the gate, 3 by default.
         lam: Strength λ of the smoothing of the graph model, 9 by default.
         num_steps: Number K of its diffusion steps, 10 by default.
@@ -102,7 +104,7 @@ class TrustGate(Student):
 
     @torch.no_grad()
     def _rehearsed(self, data: Data, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> Tensor:
-        """Train without some nodes, let them arrive, and return mean and spread of their agreement."""
+        """Train without some nodes, let them arrive, and return mean and spread of what contradicts them."""
         found = []
         for part in _parts(data):
             stays = torch.ones(len(x), dtype=torch.bool)
@@ -110,10 +112,10 @@ class TrustGate(Student):
             edges, weight = subgraph(stays, edge_index, edge_weight, relabel_nodes=True, num_nodes=len(x))
             rest = Data(y=data.y[stays], train_mask=data.train_mask[stays], val_mask=data.val_mask[stays])
             gated = self._trained(rest, x[stays], edges, weight)[1]
-            found.append(gated.agreements(x, edge_index, ~stays)[0])
-        every = torch.cat(found) if found else x.new_zeros(0)
-        if not len(every):
-            return x.new_tensor([0.0, 1.0])  # nothing is known, so the gate stays open
+            found.append(gated.contradictions(x, ~stays, edge_index, edge_weight))
+        if not found:
+            return x.new_tensor([0.0, 1.0])
+        every = torch.cat(found)
         return torch.stack([every.mean(), every.std(correction=0)])
 
 
@@ -176,7 +178,7 @@ class Gated(nn.Module):
         memory: The scores of the nodes of the training graph.
 
     Attributes:
-        usual: Mean and standard deviation of the agreement over edges of new nodes, shape (2,).
+        usual: Mean and standard deviation of `contradictions` over new nodes, shape (2,).
     """
 
     graph: Tensor
@@ -219,31 +221,37 @@ class Gated(nn.Module):
             return alone
         trust = self.trust(x, edge_index, edge_weight)
         by_graph = self.model.teacher().diffused(x, edge_index, edge_weight, self.graph)
-        return torch.where(known.unsqueeze(1), alone, trust * by_graph + (1 - trust) * alone)
+        weight = x.new_ones(edge_index.shape[1]) if edge_weight is None else edge_weight
+        degree = x.new_zeros(len(x)).index_add(0, edge_index[0], weight)
+        share = torch.where(known, 0.0, trust * degree / (degree + 1)).unsqueeze(1)
+        return share * by_graph + (1 - share) * alone
 
     def without_edges(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return which nodes are known, and what is remembered of them or the student says of the others."""
         known, kept = self.memory(x)
         alone = self.student(x, torch.empty(2, 0, dtype=torch.long))
+        # What is remembered, with the gradient of the student, which answers if the features change.
+        kept = kept + (alone - alone.detach())
         return known, torch.where(known.unsqueeze(1), kept, alone)
 
-    def agreements(self, x: Tensor, edge_index: Tensor, new: Tensor) -> tuple[Tensor, Tensor]:
-        """Return p_i · p_j of the edges with a new end, and which edges these are."""
+    def contradictions(
+        self, x: Tensor, new: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None
+    ) -> Tensor:
+        """Return log(1 + Σ_j w_ij (1 - p_i · p_j)) of each new node, shape (number of new nodes,)."""
         _, alone = remembered("gate", (x, self), lambda: self.without_edges(x))
         size = self.memory.scores.std().clamp(min=_SMALLEST)
         beliefs = (_SHARPNESS * alone / size).softmax(1)
-        touching = new[edge_index].any(0)
+        touching = new[edge_index[0]]
         rows, cols = edge_index[:, touching]
-        return (beliefs[rows] * beliefs[cols]).sum(1), touching
+        against = 1 - (beliefs[rows] * beliefs[cols]).sum(1)
+        if edge_weight is not None:
+            against = edge_weight[touching] * against
+        return against.new_zeros(len(x)).index_add(0, rows, against)[new].log1p()
 
     def trust(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         """Return the gate τ, a number in (0, 1), for the edges of the nodes that are new."""
         known, _ = remembered("gate", (x, self), lambda: self.without_edges(x))
-        agreements, touching = self.agreements(x, edge_index, ~known)
-        weight = torch.ones_like(agreements) if edge_weight is None else edge_weight[touching]
-        mean, spread = self.usual.to(agreements.dtype)
-        lost = (weight * (mean - agreements)).sum()
-        # z = (lost / total) √(total / 2) / σ, since an undirected edge is listed twice
-        total = weight.sum().clamp(min=_SMALLEST)
-        excess = lost / ((2 * total).sqrt() * spread.clamp(min=_SMALLEST))
+        found = self.contradictions(x, ~known, edge_index, edge_weight)
+        mean, spread = self.usual.to(found.dtype)
+        excess = (found.mean() - mean) * len(found) ** 0.5 / spread.clamp(min=_SMALLEST)
         return torch.sigmoid(self.model.steepness * (self.model.limit - excess))
