@@ -54,6 +54,17 @@ def test_evasion_is_not_moved_by_edges_and_balanced_is():
     assert moved("balanced")
 
 
+@pytest.mark.parametrize("goal", GOALS)
+def test_robust_classifier_predicts_new_nodes(goal):
+    data = _data()
+    model = GADCClassifier(robust=goal, random_state=0).fit_data(data)
+    links = np.zeros((2, data.num_nodes))
+    links[0, :3] = links[1, 3] = 1.0
+    found = model.predict_proba(data.x[:2].numpy() + 0.01, edges_to_known=links)
+    assert found.shape == (2, 2)
+    assert np.allclose(found.sum(1), 1.0)
+
+
 def test_fit_on_arrays_reads_features_and_graph():
     adjacency = np.kron(np.eye(2), np.ones((4, 4)))
     X = np.repeat([[1.0, 0.0], [0.0, 1.0]], 4, axis=0)

@@ -77,9 +77,9 @@ class GADCClassifier(ChangingClassifier):
         unlabeled: What marks an unlabelled node in y beside None and NaN: a number or text, or None for
             nothing else. With another marker than -1, a class may be called -1. Default: -1.
         time_budget: Seconds that "auto" may take; None has no limit. Default: 60.
-        robust: "balanced", "poisoning" or "evasion" fit `gadc.models.RobustRidge` with that goal, which keeps
-            its accuracy where edges are attacked, and ignore `variant` and all settings of diffusion and
-            head. It reads edges as undirected. Default: None.
+        robust: "balanced", "poisoning" or "evasion" fit `gadc.models.RobustRidge` with that goal, for edges
+            that may be attacked before training ("balanced", "poisoning") or after it ("evasion"), and ignore
+            `variant` and all settings of diffusion and head. It reads edges as undirected. Default: None.
         validation_fraction: Share of the labelled nodes of each class, in [0, 1), that is held out to choose
             the epoch. Default: 0.2.
         random_state: Seed of the split, the weights and the dropout. Default: None, a random seed.

@@ -15,7 +15,8 @@ attacker cannot hide false edges among edges that agree. It can hide them by rem
 contradict, though.
 
 No change of edges after training can move a seen node. The gate needs a training graph that can be trusted:
-flips before training change a₀ as well. The model is this library's own.
+flips before training change a₀ as well. The model is this library's own; its student
+follows Zhang, Liu, Sun and Shah, "Graph-less Neural Networks", ICLR 2022.
 """
 
 from __future__ import annotations
@@ -219,6 +220,7 @@ class Gated(nn.Module):
         known, alone = remembered("gate", (x, self), lambda: self.without_edges(x))
         if bool(known.all()):
             return alone
+        edge_weight = None if edge_weight is None else edge_weight.to(x.dtype)
         trust = self.trust(x, edge_index, edge_weight)
         by_graph = self.model.teacher().diffused(x, edge_index, edge_weight, self.graph)
         weight = x.new_ones(edge_index.shape[1]) if edge_weight is None else edge_weight
