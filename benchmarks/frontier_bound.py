@@ -5,8 +5,8 @@
 An attacker may remove all edges of a node, and what is left of it are its features. The nodes that a model
 gets right and that the same model without edges gets wrong are isolated in ascending order of degree until
 the budget is spent. A model that says the same of isolated nodes as the model without edges cannot keep more.
-The printed bound of `robust-ridge` is a share of test nodes in percent; beside it stand its clean accuracy and
-the accuracy without edges. Needs the data sets (GADC_DATA or the user cache).
+The printed bound of `robust-ridge` is a share of test nodes in percent; beside it stand its clean accuracy
+and the accuracy without edges. Needs the data sets (GADC_DATA or the user cache).
 """
 
 from __future__ import annotations

@@ -3,14 +3,15 @@
     seen nodes    s_i = student(x_i)
     new nodes     s_i = t_i g_i(A) + (1 - t_i) student(x_i),    t_i = τ d_i / (d_i + 1)
     the gate      τ = sigmoid(c (ℓ - z)),    z = (a - a₀) √n / σ
-                  a = mean over the n new nodes of log(1 + Σ_j w_ij (1 - p_i · p_j))
+                  a = mean over the n new nodes of log(1 + r Σ_j w_ij (1 - p_i · p_j))
 
 Here g is ridge regression on diffused features and d are degrees. The student imitates g at all seen nodes
 and reads no edge (`_student`). P is the softmax of what is remembered of seen nodes and of what the student
 says of new ones, so the sum is the number of edges that contradict a node. a₀ and σ are its usual mean and
 standard deviation: parts of the training graph arrive in rehearsals, at models that are trained without them.
 So z says by how many standard errors the edges of new nodes contradict the features more than usual, and
-beyond ℓ the model falls back on the features. Contradictions are counted, not their share, so that an
+beyond ℓ the model falls back on the features. The graph of the training had a share r of
+the nodes, and so of the edges per node. Contradictions are counted, not their share, so that an
 attacker cannot hide false edges among edges that agree. It can hide them by removing true edges that
 contradict, though.
 
@@ -237,9 +238,15 @@ class Gated(nn.Module):
         return known, torch.where(known.unsqueeze(1), kept, alone)
 
     def contradictions(
-        self, x: Tensor, new: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None
+        self,
+        x: Tensor,
+        new: Tensor,
+        edge_index: Tensor,
+        edge_weight: Tensor | None = None,
+        *,
+        scale: float = 1.0,
     ) -> Tensor:
-        """Return log(1 + Σ_j w_ij (1 - p_i · p_j)) of each new node, shape (number of new nodes,)."""
+        """Return log(1 + scale Σ_j w_ij (1 - p_i · p_j)) of each new node, shape (new nodes,)."""
         _, alone = remembered("gate", (x, self), lambda: self.without_edges(x))
         size = self.memory.scores.std().clamp(min=_SMALLEST)
         beliefs = (_SHARPNESS * alone / size).softmax(1)
@@ -248,12 +255,14 @@ class Gated(nn.Module):
         against = 1 - (beliefs[rows] * beliefs[cols]).sum(1)
         if edge_weight is not None:
             against = edge_weight[touching] * against
-        return against.new_zeros(len(x)).index_add(0, rows, against)[new].log1p()
+        return against.new_zeros(len(x)).index_add(0, rows, scale * against)[new].log1p()
 
     def trust(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         """Return the gate τ, a number in (0, 1), for the edges of the nodes that are new."""
         known, _ = remembered("gate", (x, self), lambda: self.without_edges(x))
-        found = self.contradictions(x, ~known, edge_index, edge_weight)
+        # Degrees grow with the graph: in training, edges to nodes that had not arrived yet were missing.
+        scale = min(1.0, len(self.memory.keys) / len(x))
+        found = self.contradictions(x, ~known, edge_index, edge_weight, scale=scale)
         mean, spread = self.usual.to(found.dtype)
         excess = (found.mean() - mean) * len(found) ** 0.5 / spread.clamp(min=_SMALLEST)
         return torch.sigmoid(self.model.steepness * (self.model.limit - excess))
