@@ -86,11 +86,9 @@ def test_prbcd_attacks_the_network(variant, monkeypatch):
     assert margin(perturbed) < min(margin(edge_index), margin(random_edges))
 
 
-# torch itself looks at .grad of a tensor that is not a leaf while it compiles.
+# torch itself looks at .grad of a tensor that is not a leaf while it compiles, and warns on Python 3.13.0.
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
-@pytest.mark.filterwarnings(
-    "ignore:Guards may run slower on Python 3.13.0"
-)  # of torch, for that release only
+@pytest.mark.filterwarnings("ignore:Guards may run slower on Python 3.13.0")
 def test_compile_leaves_the_layer_out_and_jit_refuses_it():
     data = pyg_graph()
     weight = data.edge_weight.requires_grad_()
