@@ -153,7 +153,8 @@ def test_denoise_sums_the_whole_series(run, run_json, folder, mine, data):
     np.testing.assert_allclose(whole, pl.read_parquet(out).drop("person").to_numpy(), rtol=1e-4)
     code, _, err = run("denoise", *mine, "--num-steps", "many", "-o", out)
     assert code == 2
-    assert "must be a whole number or converged" in err
+    words = " ".join(err.replace("│", " ").split())  # some versions of Typer break the line inside a box
+    assert "must be a whole number or converged" in words
 
 
 def test_signed_weights_push_apart(run, run_json, tmp_path):
