@@ -41,3 +41,19 @@ def test_the_fields_of_a_bundle_become_options():
     shown = CliRunner().invoke(app, ["--help"], terminal_width=100).output
     assert "Paint a box." in shown
     assert "Width of the box." in shown
+
+
+def test_an_option_without_a_value_keeps_its_name():
+    """Python 3.10 hides the option of a parameter whose default is None from those who ask for type hints."""
+    app, called = typer.Typer(), []
+
+    @app.command()
+    @expand_bundles
+    def paint(
+        box: Box, out: Annotated[str | None, typer.Option("-o", "--out", help="File to write.")] = None
+    ) -> None:
+        """Paint a box."""
+        called.append(out)
+
+    assert CliRunner().invoke(app, ["--owner", "me", "-o", "box.png"]).exit_code == 0
+    assert called == ["box.png"]

@@ -14,14 +14,19 @@ def expand_bundles(command: Callable[..., None]) -> Callable[..., None]:
     option. The command itself is called with an instance of the dataclass, which completes itself by its
     method `completed` if it has one.
     """
-    hints = get_type_hints(command, include_extras=True)
-    bundles = {name: kind for name, kind in hints.items() if is_dataclass(kind) and isinstance(kind, type)}
+    # Not by `get_type_hints`, which in Python 3.10 hides the option of a parameter whose default is None.
+    given_parameters = signature(command, eval_str=True).parameters.values()
+    bundles = {
+        one.name: one.annotation
+        for one in given_parameters
+        if is_dataclass(one.annotation) and isinstance(one.annotation, type)
+    }
     parameters: list[Parameter] = []
-    for name, parameter in signature(command).parameters.items():
-        if name in bundles:
-            parameters += _fields_of(bundles[name])
+    for parameter in given_parameters:
+        if parameter.name in bundles:
+            parameters += _fields_of(bundles[parameter.name])
         else:
-            parameters.append(parameter.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
+            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
 
     @wraps(command)
     def run(**given: Any) -> None:
