@@ -87,7 +87,7 @@ class Student(ClosedForm):
         )
 
 
-def imitate(x: Tensor, taught: Tensor, smoothing: float, components: int) -> tuple[Tensor, Scores]:
+def imitate(x: Tensor, taught: Tensor, smoothing: float, components: int) -> tuple[Tensor, Imitation]:
     """Train a kernel smoother on features to repeat scores.
 
     Args:

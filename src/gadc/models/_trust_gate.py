@@ -127,7 +127,7 @@ def _parts(data: Data) -> list[Tensor]:
     generator = torch.Generator().manual_seed(0)
     order = others[torch.randperm(len(others), generator=generator)]
     size = min(max(1, len(data.train_mask) // 10), max(1, len(order) // _REHEARSALS))
-    return [part for part in order.split(size)[:_REHEARSALS] if len(part)]
+    return [part for part in torch.split(order, size)[:_REHEARSALS] if len(part)]
 
 
 class Memory(nn.Module):

@@ -185,7 +185,7 @@ def _ridge_rows(model: Model, data: Data) -> tuple[Tensor, float]:
     """Return the scaled rows that a ridge head is trained on, and its penalty, which stays as it is."""
     if isinstance(model, Ridge) and model.head == "linear":
         directions = leading_directions(data.x, model.components)
-        rows = model._rows(data.x, data.edge_index, data.edge_weight, directions)
+        rows = model.diffused(data.x, data.edge_index, data.edge_weight, directions)
         head = train_head(rows, data, penalty=model.penalty)
     elif isinstance(model, GADC):
         rows = model.aggregate(data.x, data.edge_index, data.edge_weight)
