@@ -34,3 +34,22 @@ def test_make_loss_accepts_names_and_functions():
         make_loss("hinge")
     with pytest.raises(ValueError, match="scores must have at least two columns, got 1"):
         margins(SCORES[:, :1], LABELS)
+
+
+def test_scaled_margin_is_the_tanh_of_margins_in_units_of_their_mean_size():
+    expected = (torch.tensor([-1.0, 2.0], dtype=torch.float64) / 1.5).tanh().mean()
+    loss = make_loss("scaled-margin")
+    assert torch.isclose(loss(SCORES, LABELS), expected)
+    for unit in (1e-6, 1e6):
+        assert torch.isclose(loss(unit * SCORES, LABELS), expected)
+    assert float(loss(torch.zeros(2, SCORES.shape[1]), LABELS)) == 0.0
+
+
+def test_scaled_margin_has_a_slope_whatever_the_unit_of_the_scores():
+    def slope(loss, unit):
+        scores = SCORES.clone().requires_grad_()
+        make_loss(loss)(unit * scores, LABELS).backward()
+        return float(scores.grad.abs().max())
+
+    assert slope("scaled-margin", 1e3) > 0.1
+    assert slope("tanh-margin", 1e3) < 1e-6

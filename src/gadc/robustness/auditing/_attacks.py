@@ -64,9 +64,10 @@ def _pgd(name: str, kind: str, loss: str, num_steps: int) -> AuditAttack:
     return AuditAttack(name=name, kind=kind, attack="pgd", settings=settings, max_nodes=20_000)
 
 
-def _prbcd(num_steps: int) -> AuditAttack:
-    settings = {"loss": "tanh-margin", "num_steps": num_steps, "block_size": 50_000}
-    return AuditAttack(name="PRBCD, tanh margin", kind="adaptive", attack="prbcd", settings=settings)
+def _prbcd(loss: str, num_steps: int) -> AuditAttack:
+    settings = {"loss": loss, "num_steps": num_steps, "block_size": 50_000}
+    words = loss.replace("-", " ")
+    return AuditAttack(name=f"PRBCD, {words}", kind="adaptive", attack="prbcd", settings=settings)
 
 
 def _poison(name: str, kind: str, attack: str, **settings: Any) -> AuditAttack:
@@ -83,7 +84,8 @@ AUDIT_ATTACKS = (
     _pgd("PGD through a GCN", "transfer", "tanh-margin", 100),
     _pgd("PGD, tanh margin", "adaptive", "tanh-margin", 100),
     _pgd("PGD, probability margin", "adaptive", "probability-margin", 100),
-    _prbcd(100),
+    _prbcd("tanh-margin", 100),
+    _prbcd("scaled-margin", 100),
     AuditAttack(name="EvA", kind="adaptive", attack="eva", settings={"num_generations": 60}, max_nodes=5_000),
     _poison("PGD through training", "training", "poison-pgd", num_steps=20, block_size=50_000),
     _poison("PGD through a ridge stand-in", "stand-in", "poison-pgd"),
@@ -101,6 +103,6 @@ FAST_AUDIT_ATTACKS = (
     *_BLIND,
     _pgd("PGD through a GCN", "transfer", "tanh-margin", 30),
     _pgd("PGD, probability margin", "adaptive", "probability-margin", 30),
-    _prbcd(40),
+    _prbcd("scaled-margin", 40),
     _poison("PGD through a ridge stand-in", "stand-in", "poison-pgd", num_steps=20, block_size=50_000),
 )
