@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from frontier import GRAPHS, PRBCD, ROWS, graph_of
+from frontier import GRAPHS, PRBCD, ROWS, append, graph_of
 from torch_geometric.data import Data
 
 from gadc.models._training.loop import accuracy
@@ -110,16 +110,6 @@ def lines(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def append(path: Path, line: dict[str, Any]) -> None:
-    new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(line)
-    print(*line.values(), flush=True)
-
-
 def missing(options: argparse.Namespace, split: int, attacks: tuple[str, ...]) -> Iterator[tuple]:
     """List the graph, model and attacks of what is to be measured still."""
     done = {(one["graph"], one["split"], one["model"], one["attack"]) for one in lines(options.output)}
@@ -138,7 +128,7 @@ def run(options: argparse.Namespace) -> None:
             found = round(victim.test(victim.attacked(attack)), 2)
             seconds = round(time.perf_counter() - start, 1)
             base = {"graph": graph, "split": SPLIT, "model": label, "attack": attack}
-            append(options.output, {**base, "accuracy": found, "seconds": seconds})
+            append(options.output, {**base, "accuracy": found, "seconds": seconds}, COLUMNS)
 
 
 def clean(options: argparse.Namespace) -> None:
@@ -150,7 +140,7 @@ def clean(options: argparse.Namespace) -> None:
             found = round(accuracy(logits[data.test_mask], data.y[data.test_mask]), 2)
             seconds = round(time.perf_counter() - start, 1)
             base = {"graph": graph, "split": split, "model": label, "attack": CLEAN}
-            append(options.output, {**base, "accuracy": found, "seconds": seconds})
+            append(options.output, {**base, "accuracy": found, "seconds": seconds}, COLUMNS)
 
 
 def draw(options: argparse.Namespace) -> None:

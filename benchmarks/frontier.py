@@ -290,10 +290,10 @@ def identity(line: dict[str, Any]) -> tuple[str, ...]:
     return (*(str(line[key]) for key in keys), f"{float(line['rate']):g}")
 
 
-def append(path: Path, line: dict[str, Any]) -> None:
+def append(path: Path, line: dict[str, Any], columns: tuple[str, ...] = COLUMNS) -> None:
     new = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
         if new:
             writer.writeheader()
         writer.writerow(line)

@@ -7,17 +7,18 @@
 
 Here g is ridge regression on diffused features and d are degrees. The student imitates g at all seen nodes
 and reads no edge (`_student`). P is the softmax of what is remembered of seen nodes and of what the student
-says of new ones, so the sum is the number of edges that contradict a node. a₀ and σ are its usual mean and
-standard deviation: parts of the training graph arrive in rehearsals, at models that are trained without them.
-So z says by how many standard errors the edges of new nodes contradict the features more than usual, and
-beyond ℓ the model falls back on the features. The graph of the training had a share r of
-the nodes, and so of the edges per node. Contradictions are counted, not their share, so that an
-attacker cannot hide false edges among edges that agree. It can hide them by removing true edges that
-contradict, though.
+says of new ones, so the sum is the number of edges that contradict a node; r is the share of the nodes that
+the training graph had, since degrees grow with a graph. a₀ and σ are the usual mean and standard deviation of
+the logarithm: parts of the training graph arrive in rehearsals, at models that are trained without them. So z
+says by how many standard errors the edges of new nodes contradict the features more than usual, and beyond ℓ
+the model falls back on the features.
+
+Contradictions are counted, not their share, so that an attacker cannot hide false edges among edges that
+agree. It can hide them by removing true edges that contradict, though.
 
 No change of edges after training can move a seen node. The gate needs a training graph that can be trusted:
-flips before training change a₀ as well. The model is this library's own; its student
-follows Zhang, Liu, Sun and Shah, "Graph-less Neural Networks", ICLR 2022.
+flips before training change a₀ as well. The model is this library's own; its student follows Zhang, Liu, Sun
+and Shah, "Graph-less Neural Networks", ICLR 2022.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ class Memory(nn.Module):
         return cls(keys, scores.detach()[order])
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return which nodes are known, and the scores of these nodes; those of other nodes mean nothing."""
+        """Return which nodes are known, and scores that are right for these nodes only."""
         keys = _keys(x)
         last = len(self.keys) - 1
         right = torch.searchsorted(self.keys, keys).clamp(max=last)
