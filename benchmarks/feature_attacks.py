@@ -28,7 +28,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import torch
 from frontier import GRAPHS, PRBCD, ROWS, append, graph_of
