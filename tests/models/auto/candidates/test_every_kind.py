@@ -39,6 +39,7 @@ SAMPLES = [
     Labels(lam=8.0, num_steps=8),
     Labels(balance=True),
     Smoothed(base=Alone()),
+    Smoothed(base=Boosting()),
     Student(teacher=PLAIN),
 ]
 VIEW, NODES = make_view(DATA), make_nodes(DATA, epochs=25)

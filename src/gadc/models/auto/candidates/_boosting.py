@@ -67,14 +67,14 @@ class TreesReader(Reader):
         for name, column in columns.items():
             self.register_buffer(name, torch.from_numpy(np.ascontiguousarray(column, dtype=np.float64)))
 
-    def load_state_dict(self, state: Any, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+    def _load_from_state_dict(self, state: Any, prefix: str, *args: Any) -> None:
         """Take over arrays of any length, after a check that every path through them ends at a leaf."""
-        for name, value in state.items():
-            if name in (*_FIELDS, "roots", "outputs", "baseline"):
-                self.register_buffer(name, torch.zeros_like(value))
-        out = super().load_state_dict(state, *args, **kwargs)
+        # Torch calls this method, and not `load_state_dict`, for a reader inside another.
+        for name in (*_FIELDS, "roots", "outputs", "baseline"):
+            if prefix + name in state:
+                self.register_buffer(name, torch.zeros_like(state[prefix + name]))
+        super()._load_from_state_dict(state, prefix, *args)
         self._check()
-        return out
 
     def _check(self) -> None:
         count, inner = len(self.get_buffer("is_leaf")), self.get_buffer("is_leaf") == 0
