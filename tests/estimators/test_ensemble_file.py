@@ -8,6 +8,7 @@ from gadc.estimators import GADCClassifier
 from gadc.models.auto import Ensemble
 from gadc.models.auto.candidates import (
     Alone,
+    Anchored,
     Boosting,
     Diffused,
     Hops,
@@ -31,6 +32,9 @@ EVERY = [
     Labels(lam=8.0, num_steps=4),
     Smoothed(base=Alone()),
     Student(teacher=PLAIN, hidden=8),
+    Anchored(),
+    Smoothed(base=Boosting()),
+    Smoothed(base=Anchored()),
 ]
 
 
@@ -38,7 +42,7 @@ EVERY = [
 def ensemble():
     view, nodes = make_view(DATA), make_nodes(DATA, epochs=3)
     readers = [one.fit(view, nodes) for one in EVERY]
-    return Ensemble(view.features, EVERY, readers, [1 / 9] * 9, temperature=1.5).eval()
+    return Ensemble(view.features, EVERY, readers, [1 / len(EVERY)] * len(EVERY), temperature=1.5).eval()
 
 
 @pytest.fixture
@@ -121,6 +125,8 @@ def _array(name, change):
         (_candidate(0, kind="oracle"), "kind must be one of"),
         (_candidate(0, colour="red"), "valid model"),
         (_candidate(8, teacher=3), "candidate must be of type dict"),
+        (_candidate(9, trust=2.0), "trust must lie in [0, 1]"),
+        (_candidate(9, trust="much"), "trust must be a number"),
         (_nested, "nested so deeply"),
         (_set("shares", [1.0]), "one per candidate"),
         (_set("shares", 3), "shares must be of type list"),
@@ -131,6 +137,9 @@ def _array(name, change):
         (_feature("standardize", 1), "standardize must be of type bool"),
         (_array("head.readers.6.known", lambda one: one + 7), "class numbers below 2"),
         (_array("head.readers.0.head.layers.0.weight", lambda one: one * np.nan), "finite numbers"),
+        (_array("head.readers.9.smoothed.beliefs.nodes", lambda one: one - 99), "whole numbers >= 0"),
+        (_array("head.readers.9.smoothed.beliefs.rows", lambda one: one[:3]), "do not fit together"),
+        (_array("head.readers.9.smoothed.beliefs.weight", lambda one: one[:, :1]), "do not fit together"),
         (_array("head.readers.2.left", lambda one: one * 0), "the arrays must hold trees"),
     ],
 )

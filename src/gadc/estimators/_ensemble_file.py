@@ -14,7 +14,7 @@ from torch import Tensor
 
 from gadc._base import persistence
 from gadc._base.memory import check_memory
-from gadc._base.scalars import check_choice, check_count, check_number
+from gadc._base.scalars import check_choice, check_count, check_number, check_share
 from gadc.estimators._base import check_steps
 from gadc.models.auto import OPERATORS, Ensemble
 
@@ -87,6 +87,8 @@ def _check_candidate(stored: Any, largest: int, num_features: int, depth: int = 
     for name in ("lam", "eps", "weight_decay", "dropout"):
         if name in stored:
             check_number("candidate", stored[name], name)
+    if "trust" in stored:
+        check_share("candidate", stored["trust"], "trust")
     if stored.get("num_hops", 0) > _MOST_HOPS:
         raise ValueError(f"num_hops of a candidate must be at most {_MOST_HOPS}, got {stored['num_hops']}.")
     names = stored.get("operators", [stored.get("operator", "loops")])

@@ -27,7 +27,12 @@ class Beliefs(nn.Module):
         nodes: Numbers of the training nodes.
         rows: Their features: a node counts as labelled where these are found again.
         labels: Their one-hot labels.
+
+    Attributes:
+        tolerance: By how much an entry of a row may differ from the training row, 0 by default.
     """
+
+    tolerance: float = 0.0
 
     weight: Tensor
     nodes: Tensor
@@ -44,7 +49,7 @@ class Beliefs(nn.Module):
         """Return probabilities, shape (n, classes); nodes that are training nodes have their labels."""
         out = self.from_features(x)
         there = self.nodes < len(x)
-        same = (x.detach()[self.nodes[there]] == self.rows[there]).all(1)
+        same = ((x.detach()[self.nodes[there]] - self.rows[there]).abs() <= self.tolerance).all(1)
         return out.index_copy(0, self.nodes[there][same], self.labels[there][same])
 
     def from_features(self, x: Tensor) -> Tensor:

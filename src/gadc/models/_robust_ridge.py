@@ -163,6 +163,28 @@ class SmoothedBeliefs(nn.Module):
         beliefs = remembered("own beliefs", (x, self.beliefs), lambda: self.beliefs(x))
         return self.model.smooth(beliefs, edge_index, edge_weight)
 
+    @classmethod
+    def restored(cls, model: RobustRidge, arrays: dict[str, Tensor]) -> SmoothedBeliefs:
+        """Build the module from its state.
+
+        Args:
+            model: The settings.
+            arrays: What `state_dict` returned.
+
+        Raises:
+            ValueError: The arrays do not fit together.
+        """
+        names = {f"beliefs.{name}" for name in _STORED}
+        if set(arrays) != names:
+            raise ValueError(f"the arrays must be {sorted(names)}, got {sorted(arrays)}.")
+        weight, nodes, rows, labels = (arrays[f"beliefs.{name}"] for name in _STORED)
+        fits = weight.ndim == rows.ndim == labels.ndim == 2 and nodes.shape == (len(rows),) == (len(labels),)
+        if not fits or rows.shape[1] != len(weight) or labels.shape[1] != weight.shape[1]:
+            raise ValueError("the shapes of weight, nodes, rows and labels do not fit together.")
+        if nodes.dtype != torch.int64 or bool((nodes < 0).any()):
+            raise ValueError("nodes must hold whole numbers >= 0.")
+        return cls(model, Beliefs(weight, model.neighbors, nodes, rows, labels)).eval()
+
 
 def restored(goal: str, arrays: dict[str, Tensor]) -> nn.Module:
     """Build the module of a model that was trained for a goal from its state.
@@ -176,14 +198,4 @@ def restored(goal: str, arrays: dict[str, Tensor]) -> nn.Module:
     """
     if goal == "evasion":
         return Gated.restored(RobustRidge(goal=goal).trust_gate(), arrays)
-    model = RobustRidge(goal=goal)
-    names = {f"beliefs.{name}" for name in _STORED}
-    if set(arrays) != names:
-        raise ValueError(f"the arrays must be {sorted(names)}, got {sorted(arrays)}.")
-    weight, nodes, rows, labels = (arrays[f"beliefs.{name}"] for name in _STORED)
-    fits = weight.ndim == rows.ndim == labels.ndim == 2 and nodes.shape == (len(rows),) == (len(labels),)
-    if not fits or rows.shape[1] != len(weight) or labels.shape[1] != weight.shape[1]:
-        raise ValueError("the shapes of weight, nodes, rows and labels do not fit together.")
-    if nodes.dtype != torch.int64 or bool((nodes < 0).any()):
-        raise ValueError("nodes must hold whole numbers >= 0.")
-    return SmoothedBeliefs(model, Beliefs(weight, model.neighbors, nodes, rows, labels)).eval()
+    return SmoothedBeliefs.restored(RobustRidge(goal=goal), arrays)

@@ -40,7 +40,7 @@ from gadc.models.auto._splits import make_splits
 from gadc.models.auto._view import GraphView
 from gadc.models.auto.candidates import Candidate, Nodes, Reader, Smoothed
 
-FAMILIES = ("none", *VARIANTS, "hops", "links", "propagated", "labels", "boosting", "student")
+FAMILIES = ("none", *VARIANTS, "hops", "links", "propagated", "labels", "anchored", "boosting", "student")
 _WIDTH = 128  # columns that candidates read, at most
 _CELLS = 3e7  # n times columns, at most: hops of larger matrices would take gigabytes
 ClassWeight = str | Mapping[int, float] | None
@@ -66,8 +66,9 @@ class Auto(Model):
     Args:
         families: Families to choose from: "none" (the features alone), any of the variants, "hops" (a head
             over several hops), "links" (a head that reads to which nodes a node is linked), "propagated"
-            (predict, then propagate), "labels" (label propagation), "boosting" (trees, for tables) and
-            "student" (reads no edges). All by default; "none" is required.
+            (predict, then propagate), "labels" (label propagation), "anchored" (beliefs of the nodes most
+            similar by features, averaged over edges), "boosting" (trees, for tables) and "student" (reads no
+            edges). All by default; "none" is required.
             Trees have no gradient: leave out "boosting" where an attack needs one.
         scoring: Metric that decides: the name of a scorer of scikit-learn or a scorer. None, the default, is
             accuracy; with two classes of which one has less than a tenth of the labels, it is the average

@@ -25,6 +25,7 @@ _MEANING = {
     "hops": "It weighs each hop by itself, so it also suits graphs whose neighbours differ.",
     "links": "Nodes with common neighbours have the same class, whatever the classes of these neighbours.",
     "labels": "The known labels and the graph say more than the features.",
+    "anchored": "Nodes with like features say most of the class; edges can move that only by their share.",
     "student": "It imitates a model that reads the edges, and no later change of edges can move it.",
 }
 

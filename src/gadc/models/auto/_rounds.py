@@ -22,6 +22,7 @@ from gadc.models.auto._trust import Trust, compare_edges
 from gadc.models.auto._view import is_directed
 from gadc.models.auto.candidates import (
     Alone,
+    Anchored,
     Boosting,
     Candidate,
     Diffused,
@@ -33,6 +34,7 @@ from gadc.models.auto.candidates import (
     Student,
     rank_variant,
 )
+from gadc.models.auto.candidates._anchored import suits as suits_anchors
 from gadc.models.auto.candidates._boosting import suits
 from gadc.models.auto.candidates._labels import GRID as LABEL_GRID
 
@@ -96,6 +98,11 @@ def _first(contest: Contest, allowed: Sequence[str], distrusted: bool) -> Iterat
         if near:
             yield Hops(operators=("plain", "cosine", "anchors"), num_hops=2)
         yield Hops(labels=True)
+    # Closed forms read no weights of classes or nodes, so they would answer another question.
+    weighted = contest.weight is not None or contest.sample_weight is not None
+    if "anchored" in allowed and near and suits_anchors(view) and not weighted:
+        yield Anchored()
+        yield Anchored(trust=0.0)
     if "links" in allowed:
         yield Links()
     if "labels" in allowed and time.monotonic() < contest.budget.until(_SHARES["first"]):

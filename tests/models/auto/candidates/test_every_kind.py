@@ -9,6 +9,7 @@ from torch_geometric.data import Data
 from gadc.models.auto.candidates import (
     KINDS,
     Alone,
+    Anchored,
     Boosting,
     Diffused,
     Hops,
@@ -26,6 +27,8 @@ PLAIN = Diffused(variant="plain", lam=1.0, num_steps=2)
 SAMPLES = [
     Alone(),
     Alone(head="mlp"),
+    Anchored(),
+    Anchored(trust=0.0),
     Boosting(),
     Boosting(num_hops=1),
     PLAIN,
@@ -39,6 +42,7 @@ SAMPLES = [
     Labels(lam=8.0, num_steps=8),
     Labels(balance=True),
     Smoothed(base=Alone()),
+    Smoothed(base=Anchored()),
     Smoothed(base=Boosting()),
     Student(teacher=PLAIN),
 ]

@@ -1,6 +1,7 @@
 """What `auto` compares: one file per kind of candidate.
 
     Alone        a linear model or an MLP on the features alone
+    Anchored     beliefs of a node and of its nearest nodes by features, averaged over edges
     Boosting     boosted trees on a table, with or without means over neighbours
     Diffused     the paper's models: S X by a variant of GADC, then a head
     Hops         a head over several hops of several operators at once
@@ -19,6 +20,7 @@ from typing import Any
 
 from gadc._base.scalars import check_choice
 from gadc.models.auto.candidates._alone import Alone
+from gadc.models.auto.candidates._anchored import Anchored
 from gadc.models.auto.candidates._boosting import Boosting
 from gadc.models.auto.candidates._candidate import Candidate, Reader
 from gadc.models.auto.candidates._diffused import Diffused
@@ -33,12 +35,13 @@ from gadc.models.auto.candidates._training import Nodes
 
 KINDS: dict[str, type[Candidate]] = {
     kind.kind: kind
-    for kind in (Alone, Boosting, Diffused, Hops, Links, Propagated, Labels, Smoothed, Student)
+    for kind in (Alone, Anchored, Boosting, Diffused, Hops, Links, Propagated, Labels, Smoothed, Student)
 }
 
 __all__ = [
     "KINDS",
     "Alone",
+    "Anchored",
     "Boosting",
     "Candidate",
     "Diffused",
