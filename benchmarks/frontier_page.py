@@ -51,9 +51,11 @@ def points(lines: Iterable[dict[str, str]], graph: str, threat: str, rate: float
 
     An attacker may flip fewer pairs than the budget allows, so attacks at lower rates count as well.
     """
+    within = [line for line in lines if (line["graph"], line["threat"]) == (graph, threat)]
+    measured = {(line["model"], line["split"]) for line in within if float(line["rate"]) == rate}
     lowest: dict[str, dict[str, dict[str, str]]] = {}
-    for line in lines:
-        if (line["graph"], line["threat"]) != (graph, threat) or float(line["rate"]) > rate:
+    for line in within:
+        if float(line["rate"]) > rate or (line["model"], line["split"]) not in measured:
             continue
         best = lowest.setdefault(line["model"], {})
         if line["split"] not in best or float(line["accuracy"]) < float(best[line["split"]]["accuracy"]):
@@ -108,28 +110,27 @@ def fill(axes, found: list[Point]) -> None:
         ours = one.model.startswith(OURS)
         look = {"color": BLUE if ours else ORANGE, "marker": "o" if ours else "s", "s": 26, "zorder": 2}
         axes.scatter([one.clean], [one.worst], **look)
-    label(axes, found)
     axes.axline((60, 60), slope=1, color=GREY, lw=0.6, zorder=0)
     if found:
         clean, worst = [one.clean for one in found], [one.worst for one in found]
-        axes.set_xlim(min(clean) - 2, max(clean) + 4)
-        axes.set_ylim(min(worst) - 4, max(*worst, max(clean)) + 2)
+        axes.set_xlim(min(clean) - 2, max(clean) + 5)
+        axes.set_ylim(min(worst) - 6, max(*worst, max(clean)) + 2)
+    label(axes, found)
 
 
 def label(axes, found: list[Point]) -> None:
-    """Write the names beside the points, each below the one before where they would overlap."""
-    lowest: dict[int, float] = {}
+    """Write the names beside the points, lower where they would overlap, and then join the two by a line."""
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    width, height = 0.27 * (right - left), 0.036 * (top - bottom)
+    placed: list[tuple[float, float]] = []
     for one in sorted(found, key=lambda point: -point.worst):
-        column = round(one.clean / 3)
-        place = min(one.worst, lowest.get(column, 200.0) - 2.2)
-        lowest[column] = place
-        axes.annotate(
-            one.model.removeprefix("gadc "),
-            (one.clean, one.worst),
-            (one.clean + 0.4, place),
-            fontsize=6.5,
-            va="center",
-        )
+        x, y = one.clean + 0.02 * (right - left), one.worst
+        while any(abs(x - other) < width and abs(y - above) < height for other, above in placed):
+            y -= height / 4
+        placed.append((x, y))
+        line = {"arrowstyle": "-", "color": GREY, "lw": 0.5} if y < one.worst - height / 2 else None
+        name = one.model.removeprefix("gadc ")
+        axes.annotate(name, (one.clean, one.worst), (x, y), fontsize=6.5, va="center", arrowprops=line)
 
 
 def table(lines: list[dict[str, str]], graph: str, rates: list[float]) -> str:
