@@ -37,7 +37,7 @@ from gadc.models._training.loop import accuracy
 from gadc.robustness.attacks import FeatureAttack, Injection, Scores, make_attack
 from gadc.robustness.auditing import probe_gradient
 
-CHOSEN = ("mlp", "ridge", "robust-ridge", "student", "gadc IV+, γ = 0.6")
+CHOSEN = ("mlp", "ridge", "robust-ridge", "student", "trust-gate", "gadc IV+, γ = 0.6")
 WORDS, FEATURE_STEPS, SHARE_OF_NODES, SHARE_OF_EDGES = 5, 5, 0.01, 0.05
 ATTACKS = ("one word", "features", "features of 1 %", "injected nodes", "edges", "edges, features")
 COLUMNS = ("graph", "split", "model", "attack", "accuracy", "seconds")
