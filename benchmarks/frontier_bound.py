@@ -1,11 +1,11 @@
-"""How much the degrees of the nodes that only edges get right limit any defence.
+"""How much accuracy is left if the nodes that only edges get right lose their edges.
 
     python benchmarks/frontier_bound.py [--splits 5] [--rates 0.05,0.1,0.2]
 
 An attacker may remove all edges of a node, and what is left of it are its features. The nodes that a model
 gets right and that the same model without edges gets wrong are isolated in ascending order of degree until
-the budget is spent. A model that says the same of isolated nodes as the model without edges cannot keep more.
-The printed bound of `robust-ridge` is a share of test nodes in percent; beside it stand its clean accuracy
+the budget is spent. This is what such an attack leaves if the other nodes keep their predictions.
+The printed figure of `robust-ridge` is a share of test nodes in percent; beside it stand its clean accuracy
 and the accuracy without edges. Needs the data sets (GADC_DATA or the user cache).
 """
 
@@ -25,7 +25,7 @@ GRAPHS = ("cora-prognn", "citeseer-prognn")
 
 
 def bounds(data: Data, rates: list[float]) -> tuple[float, float, list[float]]:
-    """Return clean accuracy, accuracy without edges, and the bound at each rate, in percent."""
+    """Return clean accuracy, accuracy without edges, and what the attack leaves at each rate, in percent."""
     test = data.test_mask
     with_edges = make_model("robust-ridge").fit(data).logits.argmax(1) == data.y
     without = make_model("robust-ridge", trust=0.0).fit(data).logits.argmax(1) == data.y
@@ -49,7 +49,7 @@ def main() -> None:
         kept = [fmean(one[2][place] for one in found) for place in range(len(rates))]
         words = ", ".join(f"{100 * rate:g} %: {value:.1f}" for rate, value in zip(rates, kept, strict=True))
         print(
-            f"{name}, {options.splits} splits: clean {clean:.1f}, without edges {alone:.1f}, at most {words}"
+            f"{name}, {options.splits} splits: clean {clean:.1f}, without edges {alone:.1f}, isolated {words}"
         )
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch_geometric.data import Data
 
 from gadc.datasets import csbm
 from gadc.models import Ridge, Student, TrustGate
@@ -48,7 +49,7 @@ def test_scores_of_new_nodes_are_the_dense_formula(arrival):
     graph = Ridge(neighbors=5).fit(seen).scores(data.x, data.edge_index)
     alone = gated.student(data.x, None)
     alone[:185] = fitted.logits
-    P = (2 * alone / fitted.logits.std()).softmax(1)
+    P = (2 * alone / fitted.logits.std(correction=0)).softmax(1)
     A = torch.zeros(200, 200, dtype=torch.float64)
     A[tuple(data.edge_index)] = 1.0
     usual, spread = gated.usual
@@ -158,6 +159,16 @@ def test_graph_without_edges_or_other_nodes_is_trained():
     del everyone.test_mask
     new = SMALL.fit(everyone).scores(everyone.x + 1, everyone.edge_index, everyone.edge_weight)
     assert bool(torch.isfinite(new).all())
+
+
+def test_graph_of_one_node_is_trained_and_scores_new_nodes():
+    one = torch.ones(1, dtype=torch.bool)
+    nothing = torch.zeros(2, 0, dtype=torch.long)
+    data = Data(x=torch.ones(1, 3), edge_index=nothing, y=torch.zeros(1, dtype=torch.long))
+    data.train_mask, data.val_mask = one, ~one
+    scores = TrustGate(neighbors=2).fit(data).scores
+    assert bool(torch.isfinite(scores(torch.rand(4, 3), torch.tensor([[0, 1], [1, 0]]))).all())
+    assert scores(torch.rand(0, 3), nothing).shape == (0, 1)
 
 
 @pytest.mark.parametrize("settings", [{"limit": -1.0}, {"steepness": 0.0}, {"smoothing": 0.0}])

@@ -249,7 +249,7 @@ class Gated(nn.Module):
     ) -> Tensor:
         """Return log(1 + scale Σ_j w_ij (1 - p_i · p_j)) of each new node, shape (new nodes,)."""
         _, alone = remembered("gate", (x, self), lambda: self.without_edges(x))
-        size = self.memory.scores.std().clamp(min=_SMALLEST)
+        size = self.memory.scores.std(correction=0).clamp(min=_SMALLEST)
         beliefs = (_SHARPNESS * alone / size).softmax(1)
         touching = new[edge_index[0]]
         rows, cols = edge_index[:, touching]
